@@ -1,49 +1,50 @@
-//! The rules that make all worlds equal in the end, each by name, so that a test can show what goes
-//! wrong without it.
+//! Rules that make the objects of all peers converge, by name, so that a test can switch one off
+//! and show what fails without it.
 //!
-//! Outside of this crate's own tests they always hold.
+//! Outside of this crate's own tests all rules are in force.
 
-/// A rule of agreement.
+/// A rule of convergence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "only tests take a rule out, and so name it"))]
+#[cfg_attr(not(test), expect(dead_code, reason = "only tests switch a rule off, and so name it"))]
 pub(crate) enum Rule {
-    /// A claim goes above the claims before it.
+    /// A claim exceeds all claims before it.
     ClaimsGoAbove,
-    /// A claim goes above every record ever seen, not only above the world's.
+    /// A claim exceeds every record ever received, not only the present one.
     ClaimsGoAboveAllSeen,
-    /// What has no rightful holder is sent to its heir.
+    /// An orphan is sent to its successor.
     StraysAreRelayed,
-    /// Deleted objects without a rightful holder too.
+    /// Tombstones without a valid authority are sent to the successor, too.
     DeadStraysAreRelayed,
-    /// Who returns is another member.
+    /// A player that returns is another member.
     ReturnersAreNew,
-    /// Records that were refused are kept and judged again.
+    /// Rejected records are kept and resolved again.
     RefusedAreKept,
-    /// A deletion is told to those who may know the object.
+    /// A deletion is sent to every peer that may know the object.
     TombstonesAreOwed,
-    /// Only the acknowledgement of the deletion itself pays for it.
+    /// Only the acknowledgement of the deletion itself ends its sending.
     OnlyTheirAckPays,
-    /// Deletions are told again when a link starts.
+    /// Deletions are sent again when a link starts.
     TombstonesAtLinkStart,
-    /// An heir takes deleted objects too.
+    /// A successor takes tombstones, too.
     HeirsTakeTombstones,
-    /// Who sends an older record is told the newer one.
+    /// A peer that sends an older record gets the newer one.
     OlderIsAnswered,
-    /// Of two records of one holder the later wins.
+    /// Of two records of one authority the later wins.
     LaterWins,
-    /// A packet is for one incarnation of its receiver.
+    /// A packet is for one epoch of its receiver.
     PacketsAreAddressed,
-    /// That an object was once introduced is not forgotten when its handle is closed.
+    /// Closing a handle keeps the fact that its object was introduced.
     CloseForgetsNothing,
-    /// What a present holder said is taken from nobody else.
+    /// A record of a present authority is taken from no other peer.
     PresentSpeakForThemselves,
-    /// Unless they pass on what somebody else said of the object.
+    /// Unless that authority forwards another member's record of the object.
     WhoeverPassesOnGaveUp,
-    /// Of an object that is known nobody who is away has said what it had no right to.
+    /// For a known object, no record of an absent member is taken that the policy forbids it.
     NamesAreBorneOut,
-    /// What nobody rightful made is not only not taken: whoever would be its heir deletes it.
+    /// An object its creator had no right to spawn is not only rejected: its would-be successor
+    /// deletes it.
     DisownedAreBuried,
-    /// Whoever rightfully holds what somebody says to be another's claims it anew.
+    /// The rightful authority claims an object anew when a peer sends it as another's.
     UsurpersAreContradicted,
 }
 
@@ -72,7 +73,7 @@ impl Rule {
     ];
 }
 
-/// Which rule a test has taken out.
+/// Rule that a test has switched off.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ablation {
     #[cfg(test)]
@@ -80,7 +81,7 @@ pub(crate) struct Ablation {
 }
 
 impl Ablation {
-    /// Whether the rule holds.
+    /// Whether the rule is in force.
     #[inline]
     pub(crate) fn holds(&self, rule: Rule) -> bool {
         #[cfg(test)]

@@ -1,16 +1,16 @@
-//! The range and precision of one number, and the whole steps it is sent in.
+//! Range and precision of one number, and the whole steps it is sent in.
 //!
 //! The only place where a game's numbers become integers. Division, multiplication and rounding of
-//! `f64` are the same on every machine, so two machines that quantise one value get one step.
+//! `f64` are the same on every platform, so two peers that quantize one value get one step.
 
 #![expect(clippy::float_arithmetic, reason = "this is where a game's numbers become steps and back")]
 
 use gaggle_kit::bits_for;
 
-/// Where a number may lie and how finely it is told: a value is a whole number of steps.
+/// Range and precision of a number: a value is a whole number of steps.
 ///
-/// Steps are multiples of the precision, so zero is exactly zero, and a value that went through
-/// once goes through again unchanged.
+/// Steps are multiples of the precision, so zero is exact, and a quantized value is unchanged by
+/// quantizing it again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axis {
     min: i32,
@@ -19,17 +19,23 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Numbers from `min` to `max`, told to within half of `precision`.
+    /// Numbers from `min` to `max`, sent to within half of `precision`.
     ///
     /// # Panics
     /// If the range is empty or reaches 2³⁰ steps on either side of zero. In a constant, which is
-    /// where the derive puts it, that is an error of the compiler.
+    /// where the derive puts it, this is a compile error.
     pub const fn number(min: f64, max: f64, precision: f64) -> Axis {
-        assert!(min.is_finite() && max.is_finite() && min <= max, "a range has a lower and a higher end");
-        assert!(precision > 0.0 && precision.is_finite(), "a precision is above zero");
+        assert!(
+            min.is_finite() && max.is_finite() && min <= max,
+            "a range must have a lower and a higher end"
+        );
+        assert!(precision > 0.0 && precision.is_finite(), "a precision must be above zero");
         let (low, high) = (floor(min / precision), -floor(-max / precision));
         let bound = (1_i64 << 30) as f64;
-        assert!(low > -bound && high < bound, "a range has fewer than 2^30 steps on either side of zero");
+        assert!(
+            low > -bound && high < bound,
+            "a range must have fewer than 2^30 steps on either side of zero"
+        );
         Axis { min: low as i32, max: high as i32, precision }
     }
 
@@ -38,61 +44,61 @@ impl Axis {
     /// # Panics
     /// If the range is empty or wider than 31 bits.
     pub const fn whole(min: i64, max: i64) -> Axis {
-        assert!(min <= max, "a range has a lower and a higher end");
-        assert!(min >= i32::MIN as i64 && max <= i32::MAX as i64, "a range lies within an i32");
-        assert!(max - min <= i32::MAX as i64, "a range is at most 31 bits wide");
+        assert!(min <= max, "a range must have a lower and a higher end");
+        assert!(min >= i32::MIN as i64 && max <= i32::MAX as i64, "a range must lie within an i32");
+        assert!(max - min <= i32::MAX as i64, "a range must be at most 31 bits wide");
         Axis { min: min as i32, max: max as i32, precision: 1.0 }
     }
 
-    /// The first and last step.
+    /// First and last step of the range.
     pub const fn steps(&self) -> (i32, i32) {
         (self.min, self.max)
     }
 
-    /// How much one step is.
+    /// Size of one step.
     pub const fn precision(&self) -> f64 {
         self.precision
     }
 
-    /// How many bits tell the steps apart.
+    /// Bits needed to number the steps.
     pub const fn bits(&self) -> u32 {
         bits_for(&(self.min as i64..=self.max as i64))
     }
 
-    /// The step nearest to a value. Values beyond the range become its nearer end, NaN the step
-    /// nearest to zero.
+    /// Step nearest to a value. Values beyond the range become its nearer end, NaN the step nearest
+    /// to zero.
     #[inline]
     pub fn step_of(&self, value: f64) -> i32 {
         nearest(value / self.precision).clamp(self.min, self.max)
     }
 
-    /// The value of a step, which may lie between two: that is how smoothed values are shown.
+    /// Value of a step; the step may be fractional, for smoothed display.
     #[inline]
     pub fn value_of(&self, step: f64) -> f64 {
         step * self.precision
     }
 
-    /// The nearest step within the range.
+    /// Nearest step within the range.
     #[inline]
     pub(crate) fn clamp(&self, step: i64) -> i32 {
         step.clamp(self.min as i64, self.max as i64) as i32
     }
 
-    /// Whether this is a step of the range.
+    /// Whether this step is in the range.
     #[inline]
     pub(crate) fn contains(&self, step: i64) -> bool {
         (self.min as i64..=self.max as i64).contains(&step)
     }
 }
 
-/// The whole number nearest to a value, of two the one farther from zero. NaN is 0, infinities are
-/// the ends of `i32`. A call of `round` would cost as much as all the rest of a step.
+/// Whole number nearest to a value, of two the one farther from zero. NaN is 0, infinities are the
+/// ends of `i32`. A call of `round` would cost as much as the rest of quantizing.
 #[inline]
 pub(crate) fn nearest(value: f64) -> i32 {
     (value + 0.5_f64.copysign(value)) as i32
 }
 
-/// `f64::floor` for constants, as far as an i64 reaches.
+/// `f64::floor` for constants, within the range of an `i64`.
 const fn floor(value: f64) -> f64 {
     let towards_zero = value as i64 as f64;
     if towards_zero > value { towards_zero - 1.0 } else { towards_zero }

@@ -1,5 +1,5 @@
-//! Contents too large for a packet: a map, a drawing, a voice. An object carries only their name,
-//! which is made of the bytes themselves; a peer that needs the bytes fetches them from one that
+//! Blobs: contents too large for a packet, such as a map, a drawing, a voice. An object carries
+//! only their name, which is a hash of the bytes; a peer that needs them fetches them from one that
 //! has them.
 
 use gaggle_kit::fnv1a_64;
@@ -13,7 +13,7 @@ pub(crate) const PIECE_BYTES: usize = 1_000;
 /// Blobs that may be fetched at a time.
 pub(crate) const WANTED_MAX: usize = 64;
 
-/// The name of some bytes, as a field of an object: hash and length.
+/// Name of a blob, as a field of an object: hash and length.
 ///
 /// ```
 /// use gaggle_replica::{Blob, Kind};
@@ -30,10 +30,10 @@ pub struct Blob {
 }
 
 impl Blob {
-    /// The name of no bytes.
+    /// Name of the empty blob.
     pub const EMPTY: Blob = Blob { hash: 0, length: 0 };
 
-    /// The name of these bytes.
+    /// Name of these bytes.
     pub(crate) fn of(bytes: &[u8]) -> Blob {
         if bytes.is_empty() {
             return Blob::EMPTY;
@@ -41,12 +41,12 @@ impl Blob {
         Blob { hash: fnv1a_64(bytes), length: bytes.len() as u32 }
     }
 
-    /// How many bytes there are.
+    /// Length in bytes.
     pub const fn len(self) -> usize {
         self.length as usize
     }
 
-    /// Whether there are none.
+    /// Whether the length is zero.
     pub const fn is_empty(self) -> bool {
         self.length == 0
     }
@@ -72,18 +72,18 @@ impl Field for Blob {
     }
 }
 
-/// Why a blob is not kept or fetched.
+/// Why a blob is not stored or fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlobError {
-    /// It has too many bytes.
-    #[error("too large: at most {BLOB_BYTES_MAX} bytes")]
+    /// It has more than [`BLOB_BYTES_MAX`] bytes.
+    #[error("blob is too large; use at most {BLOB_BYTES_MAX} bytes")]
     TooLarge,
-    /// There is no room beside those that are kept.
-    #[error("no room: forget some that are not needed any more")]
+    /// Stored blobs leave no room for it.
+    #[error("no room for the blob; remove some that are not needed any more")]
     Full,
     /// Too many are being fetched.
-    #[error("{WANTED_MAX} are being fetched already")]
+    #[error("{WANTED_MAX} blobs are being fetched already; retry when one has arrived")]
     TooMany,
 }
 

@@ -1,5 +1,5 @@
-//! Contents too large for packets: kept, fetched in pieces on a reliable stream of their own, sent
-//! with at most half of the budget. The session hands it messages and ticks. Absent: kinds,
+//! Blobs of this peer: stored ones, and those being fetched in pieces on a reliable stream of their
+//! own, within half of the bandwidth. The session hands it messages and ticks. Absent: kinds,
 //! records.
 
 use std::collections::BTreeMap;
@@ -12,21 +12,21 @@ use crate::event::{PeerFault, SessionEvent};
 use crate::message::{Message, Piece};
 use crate::session::work::Work;
 
-/// Blobs one peer may wait for.
+/// Blobs one peer may request at a time.
 const ASKED_MAX: usize = 16;
-/// A peer that was asked and sends nothing of it is given up after this.
+/// Time without a piece after which another peer is asked.
 const SILENCE_MAX: Micros = Micros::from_secs(5);
-/// If no peer has it, all are asked again after this.
+/// Interval at which all peers are asked again if none has it.
 const RETRY: Micros = Micros::from_secs(1);
 
 /// A blob that is being fetched.
 #[derive(Debug)]
 struct Wanted {
     blob: Blob,
-    /// The object that names it: its authority is asked first.
+    /// Object that names it: its authority is asked first.
     object: ObjectId,
     asked: Option<PeerId>,
-    /// When that one was asked, or sent something last.
+    /// Time the asked peer was asked, or last sent a piece.
     heard_at: Micros,
     /// Peers that do not have it.
     tried: Vec<PeerId>,
@@ -35,7 +35,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// The peer that was asked is gone or does not have it.
+    /// The peer that was asked left or does not have it.
     fn give_up_on(&mut self, peer: PeerId, now: Micros) {
         if self.asked == Some(peer) {
             self.asked = None;
@@ -46,7 +46,7 @@ impl Wanted {
     }
 }
 
-/// All blobs this peer has or wants.
+/// Blobs this peer has or fetches.
 #[derive(Debug, Default)]
 pub(crate) struct BlobStore {
     kept: BTreeMap<Blob, Vec<u8>>,
@@ -112,7 +112,7 @@ impl BlobStore {
         Ok(())
     }
 
-    /// Fetches the bytes an object names, from its authority or another peer that has them.
+    /// Fetches the blob an object names, from its authority or another peer that has it.
     pub(crate) fn fetch(
         &mut self,
         work: &mut Work<'_>,
@@ -124,7 +124,7 @@ impl BlobStore {
         Ok(())
     }
 
-    /// Forgets bytes that are not needed any more, or stops fetching them.
+    /// Removes a blob that is not needed any more, or stops fetching it.
     pub(crate) fn remove(&mut self, work: &mut Work<'_>, blob: Blob) {
         self.forget(blob);
         for index in 0..work.peers.len() {
@@ -139,7 +139,7 @@ impl BlobStore {
         }
     }
 
-    /// Asks a peer for everything that no peer is asked for.
+    /// Requests every blob that is not requested from any peer yet.
     pub(crate) fn ask(&mut self, work: &mut Work<'_>) {
         for index in 0..self.wanted.len() {
             let now = work.cx.now;
@@ -180,7 +180,7 @@ impl BlobStore {
             return;
         }
         if let Some((_, told)) = state.side.pieces.iter_mut().find(|(other, _)| *other == blob) {
-            // It had given up on us, and what it had.
+            // The peer had stopped fetching and dropped its pieces.
             *told = 0;
             return;
         }
@@ -207,7 +207,7 @@ impl BlobStore {
     ) -> Result<(), PeerFault> {
         let (peer, now) = (work.peers[link].id, work.cx.now);
         let asked = |wanted: &&mut Wanted| wanted.blob == piece.blob && wanted.asked == Some(peer);
-        // Perhaps it was forgotten meanwhile.
+        // It may have been removed meanwhile.
         let Some(wanted) = self.wanted.iter_mut().find(asked) else { return Ok(()) };
         let (start, length) = (piece.offset as usize, wanted.blob.len());
         let end = start.saturating_add(piece.bytes.len());
@@ -216,12 +216,13 @@ impl BlobStore {
             return Err(PeerFault::Malformed(wrong));
         }
         if start != wanted.got.len() {
-            // It was on its way when we asked again, from the beginning.
+            // Sent before this peer asked again from the beginning.
             return Ok(());
         }
         wanted.got.extend_from_slice(piece.bytes);
         if end < length {
-            // One at a time, so a peer that sends this is not silent about the others.
+            // A peer sends one blob at a time, so a piece counts as activity for all that were
+            // asked of it.
             for wanted in self.wanted.iter_mut().filter(|wanted| wanted.asked == Some(peer)) {
                 wanted.heard_at = now;
             }
@@ -229,7 +230,7 @@ impl BlobStore {
         }
         let got = std::mem::take(&mut wanted.got);
         if Blob::of(&got) != piece.blob {
-            // Not what the name says: others may have it.
+            // The bytes do not match the name; another peer may have the right ones.
             wanted.give_up_on(peer, now);
             self.ask(work);
             return Ok(());
@@ -241,18 +242,18 @@ impl BlobStore {
         Ok(())
     }
 
-    /// A peer is gone: others are asked.
+    /// A peer left: its blobs are requested from others.
     pub(crate) fn give_up_on(&mut self, work: &mut Work<'_>, peer: PeerId) {
         let now = work.cx.now;
         work.cx.pieces.retain(|(to, _)| *to != peer);
         for wanted in &mut self.wanted {
             wanted.give_up_on(peer, now);
-            // It may come back.
+            // It may return with the blob.
             wanted.tried.retain(|tried| *tried != peer);
         }
     }
 
-    /// Hands out as many pieces as half of each peer's budget allows.
+    /// Sends as many pieces as half of each peer's bandwidth allows.
     pub(crate) fn send_pieces(&self, work: &mut Work<'_>, elapsed: Micros) {
         if !work.members.is_member() && !work.members.spectator {
             return;

@@ -1,55 +1,55 @@
-//! The numbers of a session, and whether they make sense together.
+//! Settings of a session, their ranges, and the errors of its methods.
 
 use gaggle_kit::{Micros, Slot};
 use thiserror::Error;
 
 use crate::{AuthorityPolicy, ObjectId};
 
-/// Numbers to tune. What has no sensible default (who plays, how the session begins) is an argument
-/// of [`Session::new`](crate::Session::new) instead.
+/// Settings of a session. What has no sensible default (which player, how the session begins) is an
+/// argument of [`Session::new`](crate::Session::new) instead.
 #[derive(Debug, Clone)]
 pub struct ReplicaConfig {
-    /// Which game and version this is. Peers with another number are refused.
+    /// Identifies game and version. Peers with another number are rejected.
     pub game_fingerprint: u64,
-    /// Who may hold what. Default: the host alone.
+    /// Which peer may have authority over an object. Default: the leader only.
     pub authority: AuthorityPolicy,
-    /// Updates go out at most this often. Default 50 ms.
+    /// Shortest time between two updates to a peer. Default 50 ms.
     pub send_interval: Micros,
-    /// Largest packet. Default 1,000 bytes.
+    /// Largest packet in bytes. Default 1,000.
     pub packet_bytes_max: usize,
-    /// Bytes a second to each receiver; inputs take half of them at most. Default 64,000.
+    /// Bytes a second to each receiver; inputs take at most half of them. Default 64,000.
     pub bytes_per_second: u32,
-    /// An object without a rightful holder is taken by its heir after so long: what others know of
-    /// it arrives before. Default 1 s.
+    /// Time before the successor takes an orphan, so that records still on their way arrive first.
+    /// Default 1 s.
     pub succession_delay: Micros,
-    /// Whether the lead deletes what nobody who had a right to made, as far as it can tell: what
-    /// somebody beside it says it made, and what was made beyond a split by whoever led there.
-    /// Otherwise it takes it over, and so does everybody believe in it: then anybody can make
-    /// objects, whatever the policy says. Means nothing under [`AuthorityPolicy::Anyone`]. Default
-    /// true.
+    /// The leader despawns objects whose creator had no authority to spawn them, as far as it can
+    /// tell: those another peer claims to have spawned under this leader, and those spawned by the
+    /// leader of another branch. Otherwise all peers accept them and the leader takes authority, so
+    /// any peer can spawn objects whatever the policy. No effect under [`AuthorityPolicy::Anyone`].
+    /// Default true.
     pub despawn_unauthorized: bool,
-    /// For so long a player who left can come back to what was frozen for it. Default 60 s.
+    /// Time in which a player who left can return to the objects held for it. Default 60 s.
     pub reconnect_window: Micros,
-    /// For so long a deletion is remembered in full. At least
+    /// Time a tombstone is kept in full. At least
     /// [`reconnect_window`](ReplicaConfig::reconnect_window). Default 10 min.
     pub tombstone_ttl: Micros,
-    /// Whether anybody looks: without, [`interpolated`](crate::Session::interpolated) does not
-    /// smooth. Default true.
+    /// Keeps what [`interpolated`](crate::Session::interpolated) needs for smoothing. Turn it off
+    /// where nothing is displayed. Default true.
     pub smoothing: bool,
-    /// Ticks of a sender's updates that are buffered before they are shown, at least, where a kind
-    /// is played [in sequence](crate::Interpolation::Buffered). Fewer are shown sooner and stop
-    /// more often. Default 2.
+    /// Least number of a sender's ticks buffered before they are shown, for kinds that are
+    /// [buffered](crate::Interpolation::Buffered). Fewer mean less delay and more pauses. Default
+    /// 2.
     pub playout_ticks_min: u32,
-    /// The same, at most: where updates come unevenly, more are buffered. Default 8.
+    /// Most ticks buffered, where updates arrive unevenly. Default 8.
     pub playout_ticks_max: u32,
-    /// Bytes of blobs this machine keeps at most. Default 16 MiB.
+    /// Most bytes of blobs this peer keeps. Default 16 MiB.
     pub blob_bytes_max: usize,
-    /// Most objects, deleted and refused ones included. What goes beyond is not taken. Default
+    /// Most objects, tombstones and rejected ones included. Further ones are ignored. Default
     /// 65,536.
     pub objects_max: usize,
-    /// Most objects one peer may tell of first. Whoever brings more loses its link, so it must be
-    /// more than a world has: a newcomer hears of everything from the host. Default 60,000, nearly
-    /// as many as there are handles.
+    /// Most objects one peer may introduce; a peer that introduces more is disconnected. Must
+    /// exceed the number of objects, because a joiner receives all of them from the leader.
+    /// Default 60,000, nearly the number of handles.
     pub objects_per_peer_max: usize,
 }
 
@@ -75,39 +75,40 @@ impl Default for ReplicaConfig {
     }
 }
 
-/// How a machine comes into a session.
+/// How a peer enters a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JoinMode {
-    /// It is the first: plays at once, alone, and others join it.
+    /// Creates the session: plays at once, alone, and other peers join it.
     Create,
-    /// It joins whoever it meets and is no member before. If all it meets join too, one of them
-    /// founds the session.
+    /// Joins the peers it connects to and is not a member before. If all of them are joining too,
+    /// one of them creates the session.
     Join,
-    /// All begin together, and somebody said in which order: the lowest number leads.
+    /// All peers start together in an order known beforehand: the peer with the lowest number is
+    /// the leader.
     Start(u32),
-    /// It only looks on: is told everything, holds nothing, leads never, and nobody waits for it.
-    /// Its player's number means nothing to the others.
+    /// Spectates: receives everything, has no authority, never leads, and no peer waits for it. Its
+    /// slot has no meaning for other peers.
     Spectate,
 }
 
-/// The caller asked for something that cannot be. Says what to change.
+/// The caller asked for something impossible; the text says what to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SessionError {
     /// A setting is out of its range.
     #[error("{setting} is {value}, choose {min} to {max}")]
     Setting {
-        /// The field of [`ReplicaConfig`].
+        /// Field of [`ReplicaConfig`] out of range.
         setting: &'static str,
-        /// Its value.
+        /// Value it was given.
         value: u64,
-        /// Smallest allowed.
+        /// Smallest allowed value.
         min: u64,
-        /// Largest allowed.
+        /// Largest allowed value.
         max: u64,
     },
-    /// Slots of local players change only while there is no link.
+    /// Slots of local players change only while no peer is connected.
     #[error("slots cannot change while peers are connected; change them before or between links")]
     Connected,
 }
@@ -116,68 +117,68 @@ pub enum SessionError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ObjectError {
-    /// There is no such object, or not any more.
-    #[error("{id} is not there")]
+    /// The object does not exist, or was deleted.
+    #[error("{id} does not exist")]
     Unknown {
-        /// The object.
+        /// Id that names no object.
         id: ObjectId,
     },
-    /// It is of another kind.
-    #[error("{id} is of another kind")]
+    /// The object is of another kind.
+    #[error("{id} is of another kind; use the type it was spawned with")]
     KindMismatch {
-        /// The object.
+        /// Object of another kind.
         id: ObjectId,
     },
-    /// The kind was not named when the session began.
-    #[error("the kind `{name}` is not among the session's kinds: add it to `Kinds` with `.with`")]
+    /// The kind was not registered when the session began.
+    #[error("kind `{name}` is not registered; add it to `Kinds` with `.with`")]
     UnknownKind {
-        /// Its name.
+        /// Name of the kind.
         name: &'static str,
     },
-    /// Only its holder can do this.
-    #[error("{id} is held by somebody else: `touch` or `grab` it first")]
+    /// Only the peer with authority can do this.
+    #[error("{id} is under another peer's authority; `claim` or `lock` it first")]
     NoAuthority {
-        /// The object.
+        /// Object whose authority is another peer.
         id: ObjectId,
     },
-    /// Somebody present holds it, or has just touched it.
-    #[error("{id} is in somebody's hands: try again when it is let go")]
+    /// A present member has locked it or has just claimed it.
+    #[error("{id} is locked by another player; retry after it is released")]
     Locked {
-        /// The object.
+        /// Object that cannot be claimed now.
         id: ObjectId,
     },
-    /// The policy does not let this machine hold it.
-    #[error("the policy does not let this machine hold {id}")]
+    /// The policy does not give this peer authority over it.
+    #[error("the authority policy does not give this peer {id}")]
     Forbidden {
-        /// The object.
+        /// Object the policy denies.
         id: ObjectId,
     },
-    /// This machine is not a member yet.
-    #[error("not admitted to the session yet: wait for `SessionEvent::Admitted`")]
+    /// This peer is not a member yet.
+    #[error("not a member yet; wait for `SessionEvent::MembershipGranted`")]
     NotMember,
     /// It was claimed too often in too short a time.
-    #[error("{id} was claimed too often, wait a moment")]
+    #[error("{id} was claimed too often; retry later")]
     RateLimited {
-        /// The object.
+        /// Object claimed too often.
         id: ObjectId,
     },
-    /// There is no such player: a session has 255 slots.
+    /// No such slot: a session has 255.
     #[error("{slot} is beyond the 255 of a session; use 0 to 254")]
     UnknownSlot {
         /// Slot that no session has.
         slot: Slot,
     },
-    /// There are as many objects as there may be.
-    #[error("there are {max} objects already")]
+    /// The session has as many objects as it may have.
+    #[error("there are {max} objects already; despawn some or raise `objects_max`")]
     Full {
-        /// [`ReplicaConfig::objects_max`].
+        /// Limit set by [`ReplicaConfig::objects_max`].
         max: usize,
     },
 }
 
-/// Smallest packet that has room for a head and the largest record.
+/// Smallest packet that has room for a header and the largest record, in bytes.
 pub(crate) const PACKET_BYTES_MIN: u64 = 1_000;
-/// Largest packet a link takes.
+/// Largest packet a link takes, in bytes.
 pub(crate) const PACKET_BYTES_MAX: u64 = 1_097;
 
 impl ReplicaConfig {
@@ -194,7 +195,7 @@ impl ReplicaConfig {
         within("bytes_per_second", self.bytes_per_second.into(), 1_000, 1_000_000_000)?;
         within("objects_max", self.objects_max as u64, 1, 1 << 24)?;
         within("objects_per_peer_max", self.objects_per_peer_max as u64, 1, 1 << 16)?;
-        // Three buffers are played before anything is skipped, and values of 32 ticks are kept.
+        // Up to three buffers play before ticks are skipped, and values of 32 ticks are kept.
         within("playout_ticks_max", self.playout_ticks_max.into(), 1, 10)?;
         let most = self.playout_ticks_max.into();
         within("playout_ticks_min", self.playout_ticks_min.into(), 1, most)?;

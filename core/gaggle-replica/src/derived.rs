@@ -1,4 +1,4 @@
-//! What derived code calls, and nobody else.
+//! Functions that derived code calls. Not for use by games.
 
 use gaggle_kit::Micros;
 
@@ -6,7 +6,7 @@ use crate::{Encoding, Field};
 
 pub use crate::rotation::{from_words as rotation_from_words, to_words as rotation_to_words};
 
-/// So many milliseconds; none is never.
+/// Duration of so many milliseconds; `None` is never.
 pub const fn millis(millis: Option<u64>) -> Micros {
     match millis {
         Some(millis) => Micros::from_millis(millis),
@@ -14,7 +14,7 @@ pub const fn millis(millis: Option<u64>) -> Micros {
     }
 }
 
-/// Whether a field of this type can be told without a range.
+/// Whether a field of this type can be sent without a range.
 pub const fn needs_no_range<T: Field>() -> bool {
     T::AXIS.is_some() || matches!(T::ENCODING, Encoding::Opaque | Encoding::Angle { .. })
 }

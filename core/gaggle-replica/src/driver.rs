@@ -1,28 +1,29 @@
-//! Moves what a session sends and receives over a transport. Decides nothing.
+//! Transfer of packets and messages between a session and a transport. A game's loop or `Room`
+//! calls it. Absent: decisions, packet contents.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Channel, CloseCode, DisconnectReason, Transport, TransportEvent};
 
 use crate::Session;
 
-/// The reliable stream a session's messages travel in.
+/// Reliable stream of a session's messages.
 pub const MESSAGE_STREAM: u8 = 0;
-/// The reliable stream in which large contents travel, so that they hold up nothing else.
+/// Reliable stream of blobs, separate so that they delay nothing else.
 pub const BLOB_STREAM: u8 = 1;
 
-/// Ties a session to a transport: [`receive`](Driver::receive) before the game moves its objects,
-/// [`send`](Driver::send) after [`Session::tick`].
+/// Connects a session to a transport: [`receive`](Driver::receive) before the game changes its
+/// objects, [`send`](Driver::send) after [`Session::tick`].
 #[derive(Debug, Default)]
 pub struct Driver;
 
 impl Driver {
-    /// Hands everything that arrived to the session. Streams it does not use are not listened to.
+    /// Hands everything that arrived to the session. Streams it does not use are ignored.
     pub fn receive(&mut self, now: Micros, transport: &mut impl Transport, session: &mut Session) {
         self.receive_with(now, transport, session, |_, _, _| {});
     }
 
-    /// The same for a game that has reliable streams of its own: what arrives in one goes to
-    /// `other`, with who sent it and the stream's number. Take numbers from 16 on.
+    /// The same for a game with reliable streams of its own: their messages go to `other`, with the
+    /// sender and the number of the stream. Use numbers from 16 on.
     pub fn receive_with(
         &mut self,
         now: Micros,
@@ -57,14 +58,14 @@ impl Driver {
         }
     }
 
-    /// Sends everything the session has to say. A packet the transport does not take is lost like
-    /// any other.
+    /// Sends everything the session has queued. A packet the transport does not take counts as
+    /// lost.
     pub fn send(&mut self, now: Micros, transport: &mut impl Transport, session: &mut Session) {
         while let Some(out) = session.poll_transmit() {
             let channel = if out.reliable { Channel::Reliable(out.stream) } else { Channel::Unreliable };
             let taken = transport.send(now, out.to, channel, out.bytes);
             if taken.is_err() && out.reliable {
-                // A peer that takes no messages any more cannot stay.
+                // A peer whose stream takes no more messages cannot stay in step.
                 transport.disconnect(now, out.to, CloseCode::KICKED);
             }
         }

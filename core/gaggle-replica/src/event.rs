@@ -1,4 +1,4 @@
-//! What an application learns from a session.
+//! Events of a session for its game, and their bounded queue.
 
 use std::collections::VecDeque;
 
@@ -7,222 +7,223 @@ use thiserror::Error;
 
 use crate::{Blob, ObjectId, SchemaPart};
 
-/// Something worth telling a game, a player or a log. Each happening is told once.
+/// What a game, a player or a log may want to know. Each event is emitted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionEvent {
-    /// This machine became a member: it can spawn and claim.
+    /// This peer became a member: it can spawn and claim.
     MembershipGranted,
     /// A player is present.
     Joined {
-        /// Who.
+        /// Player that joined.
         player: Slot,
-        /// At which machine.
+        /// Peer the player is at.
         peer: PeerId,
     },
-    /// A player is gone.
+    /// A player left.
     Left {
-        /// Who.
+        /// Player that left.
         player: Slot,
-        /// At which machine.
+        /// Peer the player was at.
         peer: PeerId,
-        /// It said so; else nothing was heard of it any more.
+        /// True if it announced that it leaves, false if the link closed or timed out.
         graceful: bool,
     },
-    /// Nothing was heard from a player for a while. [`Resumed`](SessionEvent::Resumed) or
+    /// No packet of a player arrived for 2.2 s. [`Resumed`](SessionEvent::Resumed) or
     /// [`Left`](SessionEvent::Left) follows.
     Interrupted {
-        /// Who.
+        /// Player that fell silent.
         player: Slot,
-        /// At which machine.
+        /// Peer the player is at.
         peer: PeerId,
     },
-    /// A player is heard again.
+    /// Packets of an interrupted player arrive again.
     Resumed {
-        /// Who.
+        /// Player that is back.
         player: Slot,
-        /// At which machine.
+        /// Peer the player is at.
         peer: PeerId,
     },
-    /// Somebody else leads from now on: the host, where there is one.
+    /// Another member is the leader from now on.
     LeaderChanged {
-        /// Who.
+        /// Slot of the new leader.
         player: Slot,
     },
-    /// Somebody else's object is known from now on.
+    /// An object of another peer became known.
     Spawned {
-        /// The object.
+        /// Object that became known.
         id: ObjectId,
     },
-    /// Somebody else deleted an object.
+    /// Another peer deleted an object.
     Despawned {
-        /// The object.
+        /// Object that was deleted.
         id: ObjectId,
     },
-    /// Nobody tells about this object any more: it exists, but is none of this player's business.
+    /// An object exists, but no peer sends it to this one any more: interest excludes it.
     InterestLost {
-        /// The object.
+        /// Object that is hidden.
         id: ObjectId,
     },
-    /// A hidden object is told about again.
+    /// A hidden object is sent to this peer again.
     InterestGained {
-        /// The object.
+        /// Object that is visible again.
         id: ObjectId,
     },
-    /// Somebody else claimed what this machine held. Its changes since then are void.
+    /// Another peer claimed an object of this one. Changes made here since then are void.
     AuthorityLost {
-        /// The object.
+        /// Object that was lost.
         id: ObjectId,
-        /// Who has it.
+        /// Player that has it now.
         to: Slot,
     },
-    /// An object came to this machine: inherited from somebody who left, or kept for its player.
+    /// This peer got authority over an object, as the successor of a peer that left or because it
+    /// was held for its player.
     AuthorityGained {
-        /// The object.
+        /// Object that was gained.
         id: ObjectId,
-        /// Who had it.
+        /// Player that had it before.
         from: Slot,
     },
-    /// Bytes that were fetched are here.
+    /// A blob that was fetched has arrived.
     BlobReceived {
-        /// Their name.
+        /// Blob that is complete.
         blob: Blob,
     },
-    /// What is known of a player changed.
+    /// A value of a player changed.
     ValueChanged {
-        /// Whose.
+        /// Player the value belongs to.
         player: Slot,
-        /// The name of the value, as in [`Kinds::with_value`](crate::Kinds::with_value).
+        /// Name of the value, as in [`Kinds::with_value`](crate::Kinds::with_value).
         value: &'static str,
     },
-    /// The lead did not grant a signal of this machine.
+    /// The leader rejected a remote event of this peer.
     EventRejected {
-        /// The name of the signal, as in [`Kinds::with_event`](crate::Kinds::with_event).
+        /// Name of the event, as in [`Kinds::with_event`](crate::Kinds::with_event).
         event: &'static str,
     },
-    /// A peer plays by other rules and was refused; its link should be closed.
+    /// A peer is incompatible or not admitted and was rejected; close its link.
     Rejected {
-        /// Who.
+        /// Peer that was rejected.
         peer: PeerId,
-        /// Why.
+        /// Reason of the rejection.
         reason: RejectReason,
     },
-    /// A peer did what no network can do to a packet; its link should be closed.
+    /// A peer sent what no network fault can explain; close its link.
     PeerFault {
-        /// Who.
+        /// Peer at fault.
         peer: PeerId,
-        /// What.
+        /// What it did.
         fault: PeerFault,
     },
 }
 
-/// Why a peer was refused.
+/// Why a peer was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RejectReason {
-    /// Another version of the protocol.
-    #[error("speaks version {theirs} of the replica protocol, this is version {ours}: update the older one")]
+    /// It speaks another version of the protocol.
+    #[error("speaks replica protocol {theirs}, this peer {ours}; update the older one")]
     Version {
-        /// Ours.
+        /// Version of this peer.
         ours: u16,
-        /// Theirs.
+        /// Version of the other peer.
         theirs: u16,
     },
-    /// It means something else by a part of the game.
-    #[error("means something else by {part}: one of the two is another build of the game")]
+    /// A part of its game is defined differently.
+    #[error("defines {part} differently; use the same build of the game")]
     SchemaMismatch {
-        /// Which part of ours it does not have as we do.
+        /// Part of this peer's game that differs.
         part: SchemaPart,
     },
-    /// Another game: it has parts that we do not have.
-    #[error(
-        "has another game, with parts that are unknown here (fingerprint {theirs:016x}, ours {ours:016x})"
-    )]
+    /// It plays another game, with parts that this one does not have.
+    #[error("plays another game with unknown parts (fingerprint {theirs:016x}, ours {ours:016x})")]
     Game {
-        /// Ours.
+        /// Fingerprint of this peer.
         ours: u64,
-        /// Theirs.
+        /// Fingerprint of the other peer.
         theirs: u64,
     },
-    /// It says it is another player than it is.
-    #[error("says it is {said}, but is {is}")]
+    /// It claims the slot of another player.
+    #[error("claims to be {said}, but is {is}")]
     SlotMismatch {
-        /// Who it says it is.
+        /// Slot it claims.
         said: Slot,
-        /// Who it is.
+        /// Slot it has.
         is: Slot,
     },
-    /// It says it is a member, but may only look on.
-    #[error("says it is a member, but may only look on")]
+    /// It claims to be a member, but may only spectate.
+    #[error("claims to be a member, but may only spectate")]
     NotAPlayer,
-    /// It goes by the name of another member.
-    #[error("goes by the name of another member")]
+    /// It uses the member id of another peer.
+    #[error("uses the member id of another peer")]
     TagTaken,
 }
 
-/// What only a peer can do, never the network.
+/// What only a peer can cause, never the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PeerFault {
-    /// Its packet or message cannot be read.
-    #[error("sent what cannot be read: {0}")]
+    /// Its packet or message is malformed.
+    #[error("sent malformed data: {0}")]
     Malformed(#[from] DecodeError),
-    /// It acknowledged what was never sent.
+    /// It acknowledged a packet that was never sent.
     #[error("acknowledged packet {seq}, although the newest is {newest}")]
     AckBeyondSent {
-        /// What it acknowledged.
+        /// Packet it acknowledged.
         seq: u32,
-        /// What was sent.
+        /// Newest packet that was sent.
         newest: u32,
     },
     /// Its clock ran backwards.
     #[error("sent tick {tick} after tick {before}")]
     TickRegressed {
-        /// The later packet's tick.
+        /// Tick of the later packet.
         tick: u32,
-        /// The earlier packet's.
+        /// Tick of the earlier packet.
         before: u32,
     },
-    /// It brought more objects than one peer may.
-    #[error("brought more objects than the {max} one peer may")]
+    /// It introduced more objects than one peer may.
+    #[error("introduced more than the {max} objects allowed for one peer")]
     TooManyObjects {
+        /// Limit set by
         /// [`ReplicaConfig::objects_per_peer_max`](crate::ReplicaConfig::objects_per_peer_max).
         max: usize,
     },
-    /// It started anew again and again.
-    #[error("started anew more than {max} times in one link")]
+    /// It restarted too often in one link.
+    #[error("restarted more than {max} times in one link")]
     TooManyRestarts {
-        /// How often it may.
+        /// Restarts allowed in one link.
         max: u32,
     },
-    /// It said something in another player's name.
-    #[error("said something in another player's name")]
+    /// It sent something in another player's name.
+    #[error("sent data in another player's name")]
     Impersonation,
-    /// It sent a signal nobody declared.
-    #[error("sent a signal that is not among the session's kinds")]
+    /// It sent a remote event of an unregistered type.
+    #[error("sent a remote event of a type that is not registered")]
     UnknownEvent,
-    /// It sent a value nobody declared.
-    #[error("sent a value that is not among the session's kinds")]
+    /// It sent a value of an unregistered type.
+    #[error("sent a value of a type that is not registered")]
     UnknownValue,
-    /// It said something although it only looks on.
-    #[error("said something although it only looks on")]
+    /// It sent game data although it only spectates.
+    #[error("sent game data although it only spectates")]
     SpectatorWrote,
-    /// It insisted on a number above those who were here before it.
-    #[error("insisted on being senior to those who were here before it")]
+    /// It insisted on a join order before members that joined earlier.
+    #[error("claimed to have joined before earlier members")]
     FalseJoinOrder,
-    /// It became somebody else in the middle of a link.
-    #[error("announced itself as somebody else")]
+    /// It changed its identity within one link.
+    #[error("changed its identity within one link")]
     IdentityChanged,
 }
 
-/// Events waiting to be read. An application that never reads loses the oldest, not its memory.
+/// Events not read yet. If the application never reads, the oldest are dropped and memory stays
+/// bounded.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     queue: VecDeque<SessionEvent>,
     lost: u64,
 }
 
-/// More than all objects of a large world appearing at once.
+/// More than the objects of a large world appearing at once.
 const EVENTS_MAX: usize = 1 << 17;
 
 impl Events {

@@ -1,37 +1,36 @@
-//! What fields of a replicated kind can be, and how each becomes words: whole numbers that are
-//! compared, predicted and sent.
+//! Types that fields of a replicated kind can have, and how each becomes words: whole numbers that
+//! are compared, predicted and sent.
 //!
-//! A word is an `i32`. How words are predicted and written is `codec.rs`; a rotation's words are
-//! `rotation.rs`.
+//! A word is an `i32`. `codec` predicts and writes words; `rotation.rs` makes those of a rotation.
+//! Absent: packets, objects.
 
-#![expect(clippy::float_arithmetic, reason = "numbers of a game become steps and, shown, numbers again")]
+#![expect(clippy::float_arithmetic, reason = "numbers of a game become steps, and numbers again for display")]
 
 use gaggle_kit::{Angle, Fixed};
 
 use crate::{Axis, ObjectId};
 
-/// A type fields of a kind can have.
+/// A type that fields of a kind can have.
 ///
 /// `f32` and [`Fixed`] need a range and a precision; integers may have a range and otherwise use
 /// all of their type; `bool`, [`Angle`], [`ObjectId`], arrays of these and enums that derive
-/// `Field` are as they are.
+/// `Field` take none.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a replicated kind",
-    note = "derive `Field` for an enum without data; put what is large into a blob"
+    note = "derive `Field` for an enum without data; put larger contents into a blob"
 )]
 pub trait Field: Sized {
-    /// How many words it takes.
+    /// Number of words it takes.
     const WORDS: usize;
-    /// How its words behave.
+    /// How its words are predicted and shown.
     const ENCODING: Encoding;
-    /// How its words behave within a range, if it can have one.
+    /// The same within a range, if the type can have one.
     const RANGED: Option<Encoding> = None;
-    /// The range of its words, if the type has one by itself.
+    /// Range of its words, if the type itself has one.
     const AXIS: Option<Axis> = None;
-    /// How many steps on one side of zero its type can tell apart.
+    /// Steps its type can tell apart on one side of zero.
     const STEPS_MAX: i32 = i32::MAX;
-    /// What its words mean, where its nature and a range do not tell: such as the names of
-    /// variants.
+    /// Meaning of its words beyond encoding and range, such as the names of variants.
     const MEANING: &'static str = "";
 
     /// Writes the words. There is one axis for all of them, or one each.
@@ -40,34 +39,34 @@ pub trait Field: Sized {
     /// The value these words stand for.
     fn from_words(axes: &[Axis], words: &[i32]) -> Self;
 
-    /// The value of words between two words: what a smoothed object shows. Only asked where words
-    /// can lie between words.
+    /// The value of words between two received ones, for smoothed display. Called only for
+    /// encodings that can be interpolated.
     fn from_interpolated(axes: &[Axis], words: &[f64]) -> Self;
 }
 
-/// How words behave from one tick to the next.
+/// How words change from one tick to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
-    /// They glide: predicted on a line, shown between two received values.
+    /// Change gradually: predicted on a line, shown between two received values.
     Continuous,
-    /// They jump: predicted unchanged, shown as received. Small differences are short.
+    /// Change at once: predicted unchanged, shown as received. Small differences take few bits.
     Discrete,
-    /// They glide around a turn of 2 to the power of this many steps.
+    /// Change gradually around a turn of 2^`bits` steps.
     Angle {
         /// Bits of a turn.
         bits: u32,
     },
-    /// The four words of a rotation: three components of so many bits, and which one is left out.
+    /// The four words of a rotation: three components of `bits` bits, and which one is left out.
     Rotation {
         /// Bits of a component.
         bits: u32,
     },
-    /// All 32 bits count and differences mean nothing.
+    /// Use all 32 bits; differences mean nothing.
     Opaque,
 }
 
 impl Encoding {
-    /// Whether a value between two values makes sense.
+    /// Whether values between two received ones make sense.
     pub const fn glides(self) -> bool {
         matches!(self, Encoding::Continuous | Encoding::Angle { .. } | Encoding::Rotation { .. })
     }
@@ -90,23 +89,26 @@ impl FieldShape {
     /// A field with ranges: one for all of its words, or one each.
     ///
     /// # Panics
-    /// If the type cannot have them; in a constant that is an error of the compiler.
+    /// If the type cannot have them; in a constant this is a compile error.
     pub const fn ranged<T: Field>(name: &'static str, axes: &'static [Axis]) -> FieldShape {
         assert!(axes.len() == 1 || axes.len() == T::WORDS, "give one range for all, or one for each element");
-        let Some(nature) = T::RANGED else { panic!("this type has no use for a range") };
+        let Some(nature) = T::RANGED else { panic!("this type cannot have a range") };
         let mut index = 0;
         while index < axes.len() {
             let (min, max) = axes[index].steps();
-            assert!(min >= -T::STEPS_MAX && max <= T::STEPS_MAX, "finer than the type can show at that size");
+            assert!(
+                min >= -T::STEPS_MAX && max <= T::STEPS_MAX,
+                "precision is finer than the type has at that size"
+            );
             index += 1;
         }
         FieldShape::new(name, nature, T::WORDS, axes)
     }
 
-    /// A field whose type says everything.
+    /// A field whose type needs no range.
     ///
     /// # Panics
-    /// If the type needs a range; in a constant that is an error of the compiler.
+    /// If the type needs a range; in a constant this is a compile error.
     pub const fn unranged<T: Field>(name: &'static str) -> FieldShape {
         let axes: &'static [Axis] = match const { &T::AXIS } {
             Some(axis) => std::slice::from_ref(axis),
@@ -121,21 +123,21 @@ impl FieldShape {
         FieldShape { means: T::MEANING, ..FieldShape::new(name, T::ENCODING, T::WORDS, axes) }
     }
 
-    /// A direction told in 2 to the power of `bits` steps.
+    /// A direction sent in 2^`bits` steps.
     ///
     /// # Panics
-    /// If there are no bits or more than 24.
+    /// If `bits` is 0 or above 24.
     pub const fn angle(name: &'static str, bits: u32) -> FieldShape {
-        assert!(bits > 0 && bits <= 24, "a direction has 1 to 24 bits");
+        assert!(bits > 0 && bits <= 24, "a direction must have 1 to 24 bits");
         FieldShape::new(name, Encoding::Angle { bits }, 1, &[])
     }
 
-    /// A rotation told in three components of `bits` each.
+    /// A rotation sent in three components of `bits` each.
     ///
     /// # Panics
-    /// If there are fewer than 4 bits or more than 15.
+    /// If `bits` is below 4 or above 15.
     pub const fn rotation(name: &'static str, bits: u32) -> FieldShape {
-        assert!(bits >= 4 && bits <= 15, "a component of a rotation has 4 to 15 bits");
+        assert!(bits >= 4 && bits <= 15, "a component of a rotation must have 4 to 15 bits");
         FieldShape::new(name, Encoding::Rotation { bits }, 4, &[])
     }
 
@@ -143,7 +145,7 @@ impl FieldShape {
         FieldShape { name, nature, means: "", words, axes, constant: false, moved_by: None, steps: false }
     }
 
-    /// The same field, told once and never changing.
+    /// The same field, sent once and never changing.
     #[must_use]
     pub const fn constant(self) -> FieldShape {
         FieldShape { constant: true, ..self }
@@ -152,41 +154,41 @@ impl FieldShape {
     /// The same field, as a position whose velocity in units a second is the field of this name.
     ///
     /// # Panics
-    /// If it is no number.
+    /// If the field is no number.
     #[must_use]
     pub const fn moved_by(self, velocity: &'static str) -> FieldShape {
-        assert!(matches!(self.nature, Encoding::Continuous), "only numbers move");
+        assert!(matches!(self.nature, Encoding::Continuous), "`moved_by` needs a field of numbers");
         FieldShape { moved_by: Some(velocity), ..self }
     }
 
-    /// The same field, shown as received and never between two values.
+    /// The same field, shown as received, without interpolation.
     #[must_use]
     pub const fn discrete(self) -> FieldShape {
         FieldShape { steps: true, ..self }
     }
 
-    /// Whether it is shown between two values.
+    /// Whether it is shown between two received values.
     pub const fn is_interpolated(&self) -> bool {
         self.nature.glides() && !self.steps
     }
 
-    /// How many words it takes.
+    /// Number of words it takes.
     pub const fn words(&self) -> usize {
         self.words
     }
 
-    /// The ranges of its words.
+    /// Ranges of its words.
     pub const fn axes(&self) -> &'static [Axis] {
         self.axes
     }
 
-    /// How many bits its value takes, told without reference to another.
+    /// Bits its value takes when it is sent without a baseline.
     pub(crate) const fn bits(&self) -> u32 {
         match self.nature {
             Encoding::Angle { bits } => bits * self.words as u32,
             Encoding::Rotation { bits } => 2 + 3 * bits,
             Encoding::Opaque => 32 * self.words as u32,
-            // One bit more, by which a velocity says that it is zero.
+            // One bit more: a velocity has a flag for zero.
             Encoding::Continuous | Encoding::Discrete => {
                 let mut bits = 1;
                 let mut index = 0;
@@ -199,7 +201,7 @@ impl FieldShape {
         }
     }
 
-    /// The range of one of its words.
+    /// Range of one of its words.
     pub(crate) const fn axis(&self, word: usize) -> Axis {
         self.axes[if self.axes.len() == 1 { 0 } else { word }]
     }
@@ -249,12 +251,12 @@ impl<const FRACTION: u32> Field for Fixed<FRACTION> {
     }
 
     fn from_interpolated(axes: &[Axis], words: &[f64]) -> Fixed<FRACTION> {
-        // Beyond what it can hold, `as` gives the nearer end.
+        // Beyond the range of the type, `as` gives the nearer end.
         Fixed::from_bits((axis(axes, 0).value_of(words[0]) * one::<FRACTION>()).round() as i32)
     }
 }
 
-/// How many units of a fixed-point number make one.
+/// Units of a fixed-point number that make one.
 const fn one<const FRACTION: u32>() -> f64 {
     (1_u64 << FRACTION) as f64
 }
@@ -274,7 +276,7 @@ macro_rules! counts {
 
             #[inline]
             fn from_words(_: &[Axis], words: &[i32]) -> $integer {
-                // The range of a field may be wider than its type if somebody wrote it so.
+                // The range in the source may be wider than the type.
                 words[0].clamp($integer::MIN.into(), $integer::MAX.into()) as $integer
             }
 
@@ -373,7 +375,7 @@ impl Field for ObjectId {
     }
 }
 
-/// No object is written as the id no object has.
+/// `None` is sent as the id that no object has.
 impl Field for Option<ObjectId> {
     const WORDS: usize = 2;
     const ENCODING: Encoding = Encoding::Opaque;
@@ -424,7 +426,7 @@ impl<T: Field, const N: usize> Field for [T; N] {
     }
 }
 
-/// The axes of one element of an array.
+/// Axes of one element of an array.
 #[inline]
 fn own_axes<T: Field>(axes: &[Axis], index: usize) -> &[Axis] {
     if axes.len() <= 1 { axes } else { &axes[index * T::WORDS..][..T::WORDS] }
@@ -432,18 +434,18 @@ fn own_axes<T: Field>(axes: &[Axis], index: usize) -> &[Axis] {
 
 /// A direction in a plane, for `#[kind(angle = …)]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no direction",
+    message = "`{Self}` is not a direction",
     note = "`#[kind(angle = 10)]` is for an `f32` in radians or an `Angle`"
 )]
 pub trait Direction: Sized {
-    /// In which of 2 to the power of `bits` steps of a turn it points.
+    /// The step, of 2^`bits` in a turn, that it points to.
     fn to_step(&self, bits: u32) -> i32;
 
-    /// The direction of a step, or of a place between two.
+    /// The direction of a step, or of a point between two.
     fn from_step(step: f64, bits: u32) -> Self;
 }
 
-/// In radians.
+/// An angle in radians.
 impl Direction for f32 {
     fn to_step(&self, bits: u32) -> i32 {
         let steps = f64::from(1 << bits);
@@ -474,7 +476,7 @@ impl Direction for Angle {
     }
 }
 
-/// As many steps as it has units. With `#[kind(angle = …)]` fewer.
+/// Sent in as many steps as an `Angle` has units; with `#[kind(angle = …)]` in fewer.
 impl Field for Angle {
     const WORDS: usize = 1;
     const ENCODING: Encoding = Encoding::Angle { bits: 16 };

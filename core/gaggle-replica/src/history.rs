@@ -1,37 +1,38 @@
-//! The values of one object that both ends of a link may build on, each under the slot of its tick.
+//! Values of one object that both ends of a link may use as baselines, each in the slot of its
+//! tick.
 //!
-//! 32 slots; a slot holds the newest tick that fell into it. A sender names a baseline by its slot
-//! and only if the slot still holds the tick that was acknowledged; a receiver only takes it if
-//! that tick is older than the packet. Then both have the same value: had the receiver a newer one,
-//! the sender's slot would have it too.
+//! There are 32 slots; a slot holds the newest tick that fell into it. A sender names a baseline by
+//! its slot and only if the slot still holds the tick that was acknowledged; a receiver accepts it
+//! only if that tick is older than the packet. Then both have the same value: a newer one at the
+//! receiver would also be in the sender's slot.
 
 use crate::pool::{Block, Pool};
 
-/// How many slots there are.
+/// Number of slots of a history.
 pub(crate) const SLOTS: u32 = 32;
-/// How many values are kept before room for all slots is taken: most objects rest.
+/// Values kept before room for all slots is allocated: most objects rest.
 const FEW: usize = 4;
-/// No tick.
+/// Marks an empty slot.
 pub(crate) const NEVER: u32 = u32::MAX;
 
-/// In which slot a tick falls.
+/// Slot of a tick.
 #[inline]
 pub(crate) const fn slot_of(tick: u32) -> u32 {
     tick % SLOTS
 }
 
-/// Where the values of one object are.
+/// Place of one object's values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum History {
     #[default]
     Empty,
     /// Any [`FEW`] slots.
     Few(Block),
-    /// All slots.
+    /// Room for all slots.
     All(Block),
 }
 
-/// Room for the histories of one kind.
+/// Storage for the histories of one kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Histories {
     words: usize,
@@ -39,15 +40,15 @@ pub(crate) struct Histories {
     all: Pages,
 }
 
-/// Objects whose slots lie together.
+/// Objects whose slots are stored together.
 const PAGE: usize = 16;
 
-/// All slots of many objects. What objects side by side said in one tick lies side by side, because
-/// that is what a packet is written and read from: otherwise nearly all of the time would go into
-/// waiting for memory.
+/// All slots of many objects. Values of neighboring objects in one tick are stored side by side,
+/// because packets are written and read in this order: otherwise most of the time is spent waiting
+/// for memory.
 #[derive(Debug, Clone)]
 struct Pages {
-    /// Of an entry: its tick and its value.
+    /// Words of an entry: its tick and its value.
     words: usize,
     entries: Vec<i32>,
     given: usize,
@@ -107,12 +108,13 @@ impl Pages {
 }
 
 impl Histories {
-    /// For values of so many words.
+    /// Storage for values of `words` words.
     pub(crate) fn new(words: usize) -> Histories {
         Histories { words, few: Pool::new(FEW * (words + 1)), all: Pages::new(words) }
     }
 
-    /// Notes the value of a tick. A newer tick replaces what is in its slot, an older one does not.
+    /// Stores the value of a tick. A newer tick replaces what is in its slot, an older one does
+    /// not.
     #[inline]
     pub(crate) fn put(&mut self, history: &mut History, tick: u32, value: &[i32]) {
         let value = &value[..self.words];
@@ -121,7 +123,7 @@ impl Histories {
             History::Few(block) => {
                 let entries = self.few.get_mut(block);
                 let fits = |held: i32| held as u32 == NEVER || slot_of(held as u32) == slot_of(tick);
-                // The same slot first: a tick must not be in two places.
+                // The same slot first: a tick must not be stored twice.
                 let place = (0..FEW)
                     .find(|&place| {
                         entries[place] as u32 != NEVER && slot_of(entries[place] as u32) == slot_of(tick)
@@ -155,7 +157,7 @@ impl Histories {
         *history = History::All(all);
     }
 
-    /// What is in a slot, and of which tick it is.
+    /// Value in a slot, with its tick.
     #[inline]
     pub(crate) fn in_slot(&self, history: History, slot: u32) -> Option<(u32, &[i32])> {
         match history {
@@ -174,13 +176,13 @@ impl Histories {
         }
     }
 
-    /// The value of a tick, if its slot still holds it.
+    /// Value of a tick, if its slot still holds it.
     #[inline]
     pub(crate) fn at(&self, history: History, tick: u32) -> Option<&[i32]> {
         self.in_slot(history, slot_of(tick)).filter(|(held, _)| *held == tick).map(|(_, value)| value)
     }
 
-    /// Forgets everything and gives the room back.
+    /// Drops all values and frees their storage.
     pub(crate) fn clear(&mut self, history: &mut History) {
         match std::mem::take(history) {
             History::Empty => {}

@@ -1,36 +1,36 @@
-//! Names: of objects, of players and of the stays of players that hold objects.
+//! Identifiers of objects and of members.
 
 use std::fmt;
 
 use gaggle_kit::Slot;
 
-/// An object, the same on every machine and never used again. Made of the tag of the member that
-/// created it and a counter, so that creating needs no one.
+/// Id of an object, the same on every peer and never reused. Consists of the tag of the member that
+/// created it and a counter, so creating one needs no coordination.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(u64);
 
 impl ObjectId {
-    /// The `counter`th object this member creates.
+    /// Id of the `counter`th object this member creates.
     pub const fn new(creator: MemberTag, counter: u32) -> ObjectId {
         ObjectId((creator.0 as u64) << 32 | counter as u64)
     }
 
-    /// By its bits, as they travel.
+    /// Id with these bits, as they are sent.
     pub const fn from_bits(bits: u64) -> ObjectId {
         ObjectId(bits)
     }
 
-    /// Its bits.
+    /// Bits of the id, as they are sent.
     pub const fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// Who created it.
+    /// Tag of the member that created it.
     pub const fn creator(self) -> MemberTag {
         MemberTag((self.0 >> 32) as u32)
     }
 
-    /// The how many-th of its creator it is.
+    /// Position among the objects of its creator.
     pub const fn counter(self) -> u32 {
         self.0 as u32
     }
@@ -48,12 +48,12 @@ impl fmt::Debug for ObjectId {
     }
 }
 
-/// The slot a byte on the wire stands for: 0 to 254, none for 255.
+/// The slot for a byte of the wire: 0 to 254, none for 255.
 pub(crate) const fn slot_of_byte(byte: u8) -> Option<Slot> {
     if byte == u8::MAX { None } else { Slot::new(byte as u16) }
 }
 
-/// A random number by which one stay of a player is told from all others.
+/// Random number that tells one stay of a player from all others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct MemberTag(pub u32);
 
@@ -63,13 +63,13 @@ impl fmt::Debug for MemberTag {
     }
 }
 
-/// One stay of a player: who leaves and returns is another member. The lower is the senior: the one
-/// that came first, by number; equal numbers arise only while a group is split.
+/// One stay of a player: a player that leaves and returns is another member. Ordered by join order,
+/// then tag; the lowest present leads. Equal join orders arise only while a group is partitioned.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct MemberId {
-    /// One more than the highest the admitting peer knew.
+    /// One more than the highest join order the admitting peer knew.
     pub join_order: u32,
-    /// Tells members apart.
+    /// Tells members of equal join order apart.
     pub tag: MemberTag,
 }
 

@@ -1,12 +1,12 @@
-//! Finds an object by its id. Ids come from anybody, so places are salted: nobody can choose ids
-//! that all fall into one.
+//! Hash table from object ids to places in the store. Remote peers choose ids, so the hash is
+//! salted: no peer can choose ids that all collide. Absent: objects.
 
 use crate::ObjectId;
 
-/// From ids to places. Never iterated, so that nothing depends on the salt.
+/// Table from ids to places. Never iterated, so that nothing depends on the salt.
 #[derive(Debug, Clone)]
 pub(crate) struct IdTable {
-    /// Id and place; an id of 0 is nobody's and marks an empty entry.
+    /// Id and place; id 0 is never used and marks an empty entry.
     entries: Vec<(u64, u32)>,
     used: usize,
     salt: u64,
@@ -36,7 +36,7 @@ impl IdTable {
         }
     }
 
-    /// Adds an id that is not there.
+    /// Adds an id that is not in the table.
     pub(crate) fn insert(&mut self, id: ObjectId, value: u32) {
         debug_assert!(id.to_bits() != 0 && self.get(id).is_none());
         if (self.used + 1) * 2 > self.entries.len() {
@@ -69,8 +69,8 @@ impl IdTable {
             hole = (hole + 1) & mask;
         }
         self.used -= 1;
-        // Those behind move up unless that would be before their home: no marks of the removed are
-        // needed.
+        // Following entries move up unless that would be before their hash position: no marks for
+        // removed entries are needed.
         let mut place = hole;
         loop {
             place = (place + 1) & mask;

@@ -1,34 +1,34 @@
-//! What a player does, on its way to whoever simulates: every change in order, each applied once,
-//! however short a tap was.
+//! Queues of a player's input on its way to the peer that simulates: every change in order, each
+//! applied once, however short a press was. Absent: packets, what an input means.
 
 use std::collections::VecDeque;
 
 use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
 
-/// Changes that wait to be acknowledged. More than half a second of hammering.
+/// Changes that wait for acknowledgement. More than half a second of rapid presses.
 const CHANGES_MAX: usize = 32;
-/// Bytes an input may have.
+/// Most bytes of an input.
 pub(crate) const INPUT_BYTES_MAX: usize = 32;
-/// If changes are further apart nothing happened in between: the next one counts at once.
+/// Samples between changes that count as idle: the next change is applied at once.
 const IDLE_SAMPLES: u32 = 3;
 /// With more samples than this waiting, two are taken at once.
 const BACKLOG_SAMPLES: u32 = 8;
 
-/// Bits that changes take in a packet at most: what does not fit goes with the next.
+/// Most bits of changes in a packet; the rest goes with the next.
 pub(crate) const INPUT_BITS_MAX: usize = 400 * 8;
 
-/// An input as it travels, zero beyond its size.
+/// An input as it is sent, zero beyond its size.
 pub(crate) type Bytes = [u8; INPUT_BYTES_MAX];
 
 /// A sample of an input that differs from a repetition of the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// The how many-th sample it is.
+    /// Number of the sample, from the first.
     pub(crate) number: u32,
     pub(crate) bytes: Bytes,
 }
 
-/// The changes of our player, until the lead has them.
+/// Changes of the local player that the leader has not acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct InputOut {
     number: u32,
@@ -38,7 +38,7 @@ pub(crate) struct InputOut {
 }
 
 impl InputOut {
-    /// One more sample. `repeated` is what a repetition of it would be, `merge` makes one of two.
+    /// Adds a sample. `repeated` is what a repetition of it would be, `merge` makes one of two.
     pub(crate) fn sample(&mut self, bytes: Bytes, repeated: Bytes, merge: impl Fn(&Bytes, &Bytes) -> Bytes) {
         self.number = self.number.saturating_add(1);
         if self.repeated != Some(bytes) {
@@ -46,7 +46,7 @@ impl InputOut {
                 && let Some(oldest) = self.changes.pop_front()
                 && let Some(next) = self.changes.front_mut()
             {
-                // Nobody listens: what was pressed then counts a little later.
+                // No peer acknowledges: merged presses count a little later instead of being lost.
                 next.bytes = merge(&oldest.bytes, &next.bytes);
             }
             self.changes.push_back(Change { number: self.number, bytes });
@@ -54,12 +54,12 @@ impl InputOut {
         self.repeated = Some(repeated);
     }
 
-    /// The newest change there is; 0 before any.
+    /// Number of the newest change; 0 before any.
     pub(crate) fn newest(&self) -> u32 {
         self.changes.back().map_or(0, |change| change.number)
     }
 
-    /// Whoever simulates has all changes up to this one. The newest is kept for who takes over, as
+    /// The simulating peer has all changes up to this one. The newest is kept for its successor, as
     /// held, not as pressed.
     pub(crate) fn acknowledge(&mut self, number: u32) {
         while self.changes.len() > 1 && self.changes.front().is_some_and(|change| change.number <= number) {
@@ -72,8 +72,8 @@ impl InputOut {
         }
     }
 
-    /// Writes the changes after one that was acknowledged, one and as many more as fit these bits,
-    /// and says which is the last.
+    /// Writes the changes after an acknowledged one, at least one and as many more as fit these
+    /// bits, and returns the number of the last.
     pub(crate) fn write(
         &self,
         w: &mut BitWriter<'_>,
@@ -97,7 +97,7 @@ impl InputOut {
     }
 }
 
-/// What the player at this machine does, for the case that this machine simulates.
+/// Input of the player at this peer, for the case that this peer simulates.
 #[derive(Debug, Default)]
 pub(crate) struct LocalInput {
     waiting: Option<Bytes>,
@@ -146,20 +146,20 @@ pub(crate) fn read_changes(
     Ok(())
 }
 
-/// The changes of somebody's player, waiting to be applied.
+/// Changes of a remote player that wait to be applied.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct InputIn {
     queue: VecDeque<Change>,
-    /// The newest change that was taken in.
+    /// Number of the newest change that was received.
     newest: u32,
-    /// The sample that was last applied.
+    /// Number of the sample that was last applied.
     cursor: u32,
-    /// What is held now.
+    /// Input that is held now.
     held: Option<Bytes>,
 }
 
 impl InputIn {
-    /// Takes in a change, if it is new.
+    /// Takes a change, if it is new.
     pub(crate) fn push(&mut self, change: Change) {
         if change.number <= self.newest {
             return;
@@ -171,7 +171,7 @@ impl InputIn {
         self.queue.push_back(change);
     }
 
-    /// The next sample, if there ever was one: `merge` makes one of two, `repeat` is what a sample
+    /// Next sample, if there ever was one: `merge` makes one of two, `repeat` is what a sample
     /// becomes when it is held.
     pub(crate) fn next(
         &mut self,

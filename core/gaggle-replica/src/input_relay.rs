@@ -1,6 +1,6 @@
-//! Inputs of the players at this peer, on their way to the leader: in the same packets as objects,
-//! every change until it is acknowledged. Several players travel as one input, one after the other.
-//! The session samples, the replicator writes. Absent: what an input means, packets, slots.
+//! Inputs of the local players on their way to the leader: in the same packets as objects, every
+//! change until it is acknowledged. Those of several players are sent as one. The session samples,
+//! the replicator writes. Absent: what an input means, packets, slots.
 
 use gaggle_kit::{BitWriter, BufferFull, Input};
 
@@ -8,7 +8,7 @@ use crate::input_queue::{Bytes, INPUT_BYTES_MAX, InputIn, InputOut, LocalInput};
 use crate::peers::Peer;
 use crate::roster::Roster;
 
-/// Inputs of this peer's players: towards the leader, and for itself.
+/// Inputs of local players: for the leader, and for this peer itself.
 #[derive(Debug, Default)]
 pub(crate) struct InputRelay {
     out: InputOut,
@@ -17,8 +17,8 @@ pub(crate) struct InputRelay {
 }
 
 impl InputRelay {
-    /// The local players' inputs of this frame, in the order of their slots; `is_told` says whether
-    /// the leader is to hear of them.
+    /// Sets the local players' inputs of this frame, in the order of their slots; `is_told` says
+    /// whether they are sent to the leader.
     pub(crate) fn set<I: Input>(&mut self, inputs: &[I], size: usize, is_told: bool) {
         let bytes = pack(inputs.iter().copied(), size);
         if is_told {
@@ -31,26 +31,26 @@ impl InputRelay {
         }
     }
 
-    /// The next input of the local player of this place in the order of slots.
+    /// Next input of the local player at this position in the order of slots.
     pub(crate) fn take_local<I: Input>(&mut self, index: usize, size: usize) -> Option<I> {
         let taken = self.local.get_mut(index)?.take(repeater::<I>(size))?;
         Some(decode(&taken, size))
     }
 
-    /// The next input of a player at another peer.
+    /// Next input of a player at another peer.
     pub(crate) fn take_remote<I: Input>(inputs: &mut InputIn, size: usize) -> Option<I> {
         let taken = inputs.next(merger::<I>(size, 1), repeater::<I>(size))?;
         Some(decode(&taken, size))
     }
 
-    /// Whether a peer is told in this round what the player does. What has to wait is told all the
-    /// same, if late: every change, while there are not too many, and every press.
+    /// Whether a peer gets the inputs in this tick. Changes that have to wait are sent later: all
+    /// of them while there are not too many, and every press.
     pub(crate) fn is_told(&self, peer: &Peer, roster: &Roster) -> bool {
         let is_leader = peer.present().is_some() && peer.present() == roster.leader();
         self.out.newest() > peer.out.inputs_acked && is_leader && peer.out.input_budget > 0
     }
 
-    /// Writes changes after `acked`, in about so many bits; the last one written.
+    /// Writes changes after `acked`, in about `bits` bits; returns the last one written.
     pub(crate) fn write(
         &self,
         w: &mut BitWriter<'_>,
@@ -86,7 +86,7 @@ pub(crate) fn part(bytes: &Bytes, index: usize, size: usize) -> Bytes {
     alone
 }
 
-/// Reads the bytes of one player, which were checked when they came.
+/// Decodes the input of one player, which was checked on arrival.
 fn decode<I: Input>(bytes: &Bytes, size: usize) -> I {
     I::read(&bytes[..size]).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! What matters to whom: who is told about an object at all, and how soon when not everything fits.
+//! Interest: which objects a receiver gets, and how often when the bandwidth does not suffice for
+//! all.
 
 #![expect(clippy::float_arithmetic, reason = "distances decide what is sent first, never what is sent")]
 
@@ -7,36 +8,37 @@ use gaggle_kit::{PeerId, Slot, SlotSet};
 use crate::store::{ObjectIndex, ObjectStore};
 use crate::{Kind, Kinds, MemberId, ObjectId};
 
-/// Who is told.
+/// Peer that receives updates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receiver {
-    /// The machine.
+    /// Id of the peer.
     pub peer: PeerId,
-    /// Slot of the player at it; if there are several, of the first.
+    /// Slot of its player; of several the first.
     pub player: Slot,
-    /// Slots of the other players at it. Empty as a rule.
+    /// Slots of its other players. Empty as a rule.
     pub extra_slots: SlotSet,
-    /// This stay of the player.
+    /// Member id of its present stay.
     pub member: MemberId,
 }
 
-/// How much an object matters: among those that wait, twice the weight is told twice as often.
+/// Weight of an object for a receiver: among objects that wait, twice the weight is sent twice as
+/// often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Relevance(u16);
 
 impl Relevance {
-    /// As much as anything.
+    /// Weight of 1, the largest of [`by_distance`](Relevance::by_distance).
     pub const ONE: Relevance = Relevance(256);
-    /// As little as something that matters can.
+    /// Smallest weight of an object that is sent at all.
     pub const MIN: Relevance = Relevance(1);
 
-    /// So many 256ths, at least one.
+    /// Weight in 256ths, at least one.
     pub const fn from_256ths(parts: u16) -> Relevance {
         Relevance(if parts == 0 { 1 } else { parts })
     }
 
-    /// Full weight up to a distance, then falling with its fourth power to a thirtieth: what is
-    /// near is told every tick, what is far off every few seconds.
+    /// Full weight up to the distance `near`, then falling with the fourth power to a thirtieth:
+    /// near objects are sent every tick, distant ones every few seconds.
     ///
     /// ```
     /// use gaggle_replica::Relevance;
@@ -55,7 +57,7 @@ impl Relevance {
     }
 }
 
-/// An object, as whoever decides about interest sees it.
+/// An object, as an [`Interest`] sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectRef<'a> {
     pub(crate) store: &'a ObjectStore,
@@ -64,19 +66,19 @@ pub struct ObjectRef<'a> {
 }
 
 impl ObjectRef<'_> {
-    /// Which one.
+    /// Id of the object.
     pub fn id(&self) -> ObjectId {
         self.store[self.place].id
     }
 
-    /// What it is, if it is of this kind.
+    /// Its value, if it is of this kind.
     pub fn get<K: Kind>(&self) -> Option<K> {
         let record = self.store[self.place].record?;
         let is_it = self.kinds.number_of::<K>() == Some(usize::from(record.kind)) && !record.gone;
         is_it.then(|| K::from_words(self.store.value(self.place)))
     }
 
-    /// Where it is: up to three elements of its first position, zero beyond.
+    /// Its place: up to three elements of its first position, zero beyond.
     pub fn position(&self) -> Option<[f64; 3]> {
         let layout = &self.store.kind(self.place)?.layout;
         let (first, count) = layout.position?;
@@ -89,12 +91,13 @@ impl ObjectRef<'_> {
     }
 }
 
-/// Decides what matters to whom. Any function of a receiver and an object does.
+/// Decides which objects a receiver gets and with what weight. Any function of a receiver and an
+/// object implements it.
 ///
-/// It is asked about an object when the object is new, then about every eighth tick, and again
-/// whenever the budget is too small for all that waits.
+/// Called for an object when it is new, then about every eighth tick, and again whenever the
+/// bandwidth does not suffice for all objects that wait.
 pub trait Interest {
-    /// How much an object matters to a receiver; none if it is not to be told at all.
+    /// Weight of an object for a receiver; `None` hides the object from it.
     fn weigh(&mut self, receiver: &Receiver, object: &ObjectRef<'_>) -> Option<Relevance>;
 }
 
@@ -104,7 +107,7 @@ impl<F: FnMut(&Receiver, &ObjectRef<'_>) -> Option<Relevance>> Interest for F {
     }
 }
 
-/// Everything matters to everybody, by the weight of its kind.
+/// Every receiver gets every object, by the weight of its kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllRelevant;
 

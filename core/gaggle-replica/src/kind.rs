@@ -1,10 +1,10 @@
-//! What a kind of object is, and the settings that come with it.
+//! Kinds of replicated objects and their options.
 
 use gaggle_kit::Micros;
 
 use crate::FieldShape;
 
-/// A kind of replicated object. Derive it.
+/// A kind of replicated object. Implement it by derive.
 ///
 /// ```
 /// use gaggle_kit::{Angle, Fixed16};
@@ -34,62 +34,62 @@ use crate::FieldShape;
 /// }
 /// ```
 ///
-/// What is written on a field:
+/// Attributes of a field:
 ///
-/// - `range = a..=b, precision = p` for `f32` and `Fixed`: where it may lie and how finely it is
-///   told. For an array one range, or one for each element in brackets.
+/// - `range = a..=b, precision = p` for `f32` and `Fixed`: its range and the
+///   largest step it is sent in. For an array one range, or one for each element in brackets.
 /// - `range = a..=b` for integers.
 /// - `moved_by = velocity` on a position: the named field is its velocity in units a second.
-///   Positions that are told this way cost the least.
+///   Such positions take the fewest bits.
 /// - `angle = bits` on an `Angle`, or on an `f32` in radians.
 /// - `rotation = bits` on a quaternion `[f32; 4]` (x, y, z, w).
-/// - `constant`: told once, when the object becomes known.
-/// - `step`: shown as received, never between two values.
+/// - `constant`: sent once, when the object becomes known.
+/// - `step`: shown as received, without interpolation.
 ///
-/// On the type: `smoothing`, `snap_distance`, `priority`,
+/// Attributes of the type: `smoothing`, `snap_distance`, `priority`,
 /// `interpolation = extrapolated | buffered`, `on_leave = transfer | hold | despawn`,
 /// `claim_cooldown_ms`, `idle_release_ms`, `name = "…"`, `crate = path`: see [`KindOptions`].
-#[diagnostic::on_unimplemented(message = "`{Self}` is no replicated kind", note = "derive `Kind` for it")]
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a replicated kind", note = "derive `Kind` for it")]
 pub trait Kind: Sized + 'static {
-    /// By which peers recognise it.
+    /// Name by which peers recognize it.
     const NAME: &'static str;
-    /// Its fields, those that change first.
+    /// Its fields, those that change most often first.
     const FIELDS: &'static [FieldShape];
-    /// How objects of this kind are treated.
+    /// Options of this kind.
     const RULES: KindOptions = KindOptions::DEFAULT;
 
     /// Writes the words of all fields.
     fn to_words(&self, words: &mut [i32]);
 
-    /// The value of these words.
+    /// The value these words stand for.
     fn from_words(words: &[i32]) -> Self;
 
-    /// The value to show: gliding fields from `shown`, the others from `words`.
+    /// The value to display: continuous fields from `shown`, the others from `words`.
     fn from_interpolated(words: &[i32], shown: &[f64]) -> Self;
 }
 
-/// How objects of a kind are treated. Every machine has the same rules for a kind.
+/// How objects of a kind are replicated and shown. All peers have the same options for a kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KindOptions {
-    /// How much an update of it is worth against those of other kinds when not everything fits.
+    /// Weight of its updates against those of other kinds when bandwidth does not suffice.
     pub priority: u16,
     /// When received values are shown.
     pub interpolation: Interpolation,
-    /// Which part of an error of what is shown is taken away in a sixtieth of a second. 1 shows the
-    /// truth at once.
+    /// Fraction of the display error removed per 1/60 s, 0 to 1. 1 shows the received value at
+    /// once.
     pub smoothing: f32,
-    /// From which distance on an error is taken away at once, in units of the first position.
+    /// Distance from which an error is removed at once, in units of the first position.
     pub snap_distance: f32,
-    /// What becomes of it when its holder leaves.
+    /// What happens to an object when its authority leaves.
     pub on_leave: OnLeave,
-    /// For so long after somebody touched it others cannot.
+    /// Time after a claim in which other peers cannot claim the object.
     pub claim_cooldown: Micros,
-    /// After so long without a change whoever holds it lets go. [`Micros::MAX`]: never.
+    /// Time without a change after which its authority releases it. [`Micros::MAX`]: never.
     pub idle_release: Micros,
 }
 
 impl KindOptions {
-    /// What holds where a kind says nothing.
+    /// Options of a kind that sets none.
     pub const DEFAULT: KindOptions = KindOptions {
         priority: 1,
         interpolation: Interpolation::Extrapolated,
@@ -111,24 +111,25 @@ impl Default for KindOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Interpolation {
-    /// The newest, moved on by its velocity to the present. Quick, and wrong for a moment when
-    /// something turns.
+    /// The newest value, extrapolated by its velocity to the present. Low delay, and briefly wrong
+    /// when an object changes direction.
     Extrapolated,
-    /// In sequence, a few ticks behind, between two received values. Never wrong, and late;
-    /// deletions and what is said of an object come as late as its motion. How many ticks is a
-    /// setting: [`playout_ticks_min`](crate::ReplicaConfig::playout_ticks_min).
+    /// A few ticks late, between two received values. Never wrong; deletions and remote events
+    /// about an object are delayed with its motion. The delay is a setting:
+    /// [`playout_ticks_min`](crate::ReplicaConfig::playout_ticks_min).
     Buffered,
 }
 
-/// What becomes of an object when its holder leaves.
+/// What happens to an object when its authority leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnLeave {
-    /// The heir takes it.
+    /// The successor takes it.
     Transfer,
-    /// It stays as it is until its player is back or the ticket has run out; then the heir takes
-    /// it.
+    /// It stays as it is until its player returns or
+    /// [`reconnect_window`](crate::ReplicaConfig::reconnect_window) has passed; then the successor
+    /// takes it.
     Hold,
-    /// It goes with its holder.
+    /// It is deleted with its authority.
     Despawn,
 }

@@ -1,5 +1,5 @@
-//! What a game replicates: kinds of objects, signals, values and an input, in the order it names
-//! them, and the fingerprint by which peers know that they name the same.
+//! Schema of a game: kinds of objects, remote events, values and an input in the order of
+//! registration, and the fingerprint by which peers compare it.
 
 use std::any::TypeId;
 use std::fmt;
@@ -10,13 +10,13 @@ use crate::input_queue::INPUT_BYTES_MAX;
 use crate::layout::{self, Layout, RECORD_BITS_MAX};
 use crate::{Encoding, EventOptions, FieldShape, Kind, KindOptions, ValueWriter};
 
-/// Most kinds a game can have: their number travels as a byte.
+/// Most kinds of a game: their number is sent as a byte.
 pub const KINDS_MAX: usize = 256;
 
-/// Values up to so many bytes are tried to find out the shape of a type.
+/// Samples of up to this many bytes are decoded to find the shape of a type.
 const SHAPE_BYTES: usize = 64;
 
-/// What a game replicates. Every peer names the same kinds in the same order.
+/// Everything a game replicates. All peers register the same types in the same order.
 ///
 /// ```
 /// use gaggle_replica::{Kind, Kinds};
@@ -37,23 +37,23 @@ pub struct Kinds {
     input: Option<InputEntry>,
 }
 
-/// Something two peers must mean the same by.
+/// Part of a game that two peers must define alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaPart {
-    /// The kind of objects of this name.
+    /// Kind of objects of this name.
     Kind(&'static str),
-    /// The signal of this name.
+    /// Remote event of this name.
     Event(&'static str),
-    /// The value of this name.
+    /// Value of this name.
     Value(&'static str),
-    /// What players do.
+    /// Type of the players' input.
     Input,
-    /// Who may hold what.
+    /// Authority policy of the session.
     Authority,
-    /// How often is told what changed.
+    /// Interval between updates.
     Interval,
-    /// The rest of the game, by the fingerprint it gives itself.
+    /// Rest of the game, by the fingerprint it gives itself.
     Game,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for SchemaPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SchemaPart::Kind(name) => write!(f, "the kind `{name}`"),
-            SchemaPart::Event(name) => write!(f, "the signal `{name}`"),
+            SchemaPart::Event(name) => write!(f, "the remote event `{name}`"),
             SchemaPart::Value(name) => write!(f, "the value `{name}`"),
             SchemaPart::Input => f.write_str("inputs"),
             SchemaPart::Authority => f.write_str("the policy"),
@@ -71,7 +71,7 @@ impl fmt::Display for SchemaPart {
     }
 }
 
-/// A type of signals.
+/// A registered type of remote events.
 #[derive(Debug, Clone)]
 pub(crate) struct SignalEntry {
     pub(crate) name: &'static str,
@@ -81,7 +81,7 @@ pub(crate) struct SignalEntry {
     shape: u64,
 }
 
-/// A type of values.
+/// A registered type of values.
 #[derive(Debug, Clone)]
 pub(crate) struct ValueEntry {
     pub(crate) name: &'static str,
@@ -91,7 +91,7 @@ pub(crate) struct ValueEntry {
     shape: u64,
 }
 
-/// What players do.
+/// The registered type of inputs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InputEntry {
     of: TypeId,
@@ -100,10 +100,10 @@ pub(crate) struct InputEntry {
     shape: u64,
 }
 
-/// Whether bytes are a value of a type.
+/// Whether bytes decode to a value of a type.
 pub(crate) type Check = fn(&[u8]) -> Result<(), DecodeError>;
 
-/// A kind, without its type.
+/// A kind without its Rust type.
 #[derive(Debug, Clone)]
 pub(crate) struct KindEntry {
     pub(crate) name: &'static str,
@@ -113,15 +113,15 @@ pub(crate) struct KindEntry {
 }
 
 impl Kinds {
-    /// None yet.
+    /// A schema without any types.
     pub const fn new() -> Kinds {
         Kinds { entries: Vec::new(), signals: Vec::new(), values: Vec::new(), input: None }
     }
 
-    /// These and one more.
+    /// Registers one more kind.
     ///
-    /// A value takes at most 900 bytes, so that a packet has room for it. What is larger goes into
-    /// a [`Blob`](crate::Blob) that the object names; a kind that is too large does not compile:
+    /// A value takes at most 900 bytes, so that it fits a packet. Larger contents go into a
+    /// [`Blob`](crate::Blob) that the object names; a kind that is too large does not compile:
     ///
     /// ```compile_fail,E0080
     /// # use gaggle_replica::{Kind, Kinds};
@@ -133,23 +133,24 @@ impl Kinds {
     /// ```
     ///
     /// # Panics
-    /// If the kind or another of its name is named already, or there are more than [`KINDS_MAX`].
+    /// If the kind or another of its name is registered already, or there are more than
+    /// [`KINDS_MAX`].
     #[must_use]
     pub fn with<K: Kind>(mut self) -> Kinds {
         const {
             assert!(
                 layout::value_bits(K::FIELDS) <= RECORD_BITS_MAX,
-                "a value must fit 900 bytes: put what is large into a blob"
+                "a value must fit 900 bytes; put larger contents into a blob"
             );
             assert!(
                 layout::velocities_fit(K::FIELDS),
                 "`moved_by` names a field of numbers with as many elements, and both have one precision"
             );
-            assert!(layout::jump_count(K::FIELDS) <= 64, "at most 64 fields that do not glide");
+            assert!(layout::jump_count(K::FIELDS) <= 64, "at most 64 discrete fields");
         }
         assert!(self.entries.len() < KINDS_MAX, "at most {KINDS_MAX} kinds");
         let twice = |entry: &KindEntry| entry.of == TypeId::of::<K>() || entry.name == K::NAME;
-        assert!(!self.entries.iter().any(twice), "the kind `{}` is named twice", K::NAME);
+        assert!(!self.entries.iter().any(twice), "the kind `{}` is registered twice", K::NAME);
         self.entries.push(KindEntry {
             name: K::NAME,
             rules: K::RULES,
@@ -159,29 +160,29 @@ impl Kinds {
         self
     }
 
-    /// These, and signals of a type.
+    /// Registers a type of remote events.
     ///
     /// # Panics
-    /// If the type or another of its name is named already, or there are more than 255.
+    /// If the type or another of its name is registered already, or there are more than 255.
     #[must_use]
     pub fn with_event<T: State + 'static>(mut self, name: &'static str, rules: EventOptions) -> Kinds {
         let twice = |entry: &SignalEntry| entry.of == TypeId::of::<T>() || entry.name == name;
-        assert!(!self.signals.iter().any(twice), "the signal `{name}` is named twice");
-        assert!(self.signals.len() < 255, "at most 255 types of signals");
+        assert!(!self.signals.iter().any(twice), "the remote event `{name}` is registered twice");
+        assert!(self.signals.len() < 255, "at most 255 types of remote events");
         let check = |bytes: &[u8]| decode_state::<T>(bytes).map(drop);
         let shape = Shape::of_state::<T>();
         self.signals.push(SignalEntry { name, rules, of: TypeId::of::<T>(), check, shape });
         self
     }
 
-    /// These, and a value of a type for every player.
+    /// Registers a type of values, one for every player.
     ///
     /// # Panics
-    /// If the type or another of its name is named already, or there are more than 255.
+    /// If the type or another of its name is registered already, or there are more than 255.
     #[must_use]
     pub fn with_value<T: State + 'static>(mut self, name: &'static str, writer: ValueWriter) -> Kinds {
         let twice = |entry: &ValueEntry| entry.of == TypeId::of::<T>() || entry.name == name;
-        assert!(!self.values.iter().any(twice), "the value `{name}` is named twice");
+        assert!(!self.values.iter().any(twice), "the value `{name}` is registered twice");
         assert!(self.values.len() < 255, "at most 255 types of values");
         let check = |bytes: &[u8]| decode_state::<T>(bytes).map(drop);
         let shape = Shape::of_state::<T>();
@@ -189,14 +190,14 @@ impl Kinds {
         self
     }
 
-    /// These, and what players do, told to whoever leads.
+    /// Registers the type of the players' input, which is sent to the leader.
     ///
     /// # Panics
-    /// If an input is named already, or it has more than 32 bytes.
+    /// If an input is registered already, or it has more than 32 bytes.
     #[must_use]
     pub fn with_input<I: Input>(mut self) -> Kinds {
-        assert!(self.input.is_none(), "there is one input");
-        assert!(I::SIZE <= INPUT_BYTES_MAX, "an input has at most {INPUT_BYTES_MAX} bytes");
+        assert!(self.input.is_none(), "an input is registered already");
+        assert!(I::SIZE <= INPUT_BYTES_MAX, "an input must have at most {INPUT_BYTES_MAX} bytes");
         let check = |bytes: &[u8]| I::read(bytes).map(drop);
         let shape = Shape::of_input::<I>();
         self.input = Some(InputEntry { of: TypeId::of::<I>(), size: I::SIZE, check, shape });
@@ -211,12 +212,12 @@ impl Kinds {
         &self.values
     }
 
-    /// The number of a type of signals.
+    /// Number of a type of remote events.
     pub(crate) fn signal_number<T: 'static>(&self) -> Option<u8> {
         self.signals.iter().position(|entry| entry.of == TypeId::of::<T>()).map(|index| index as u8)
     }
 
-    /// The number of a type of values.
+    /// Number of a type of values.
     pub(crate) fn value_number<T: 'static>(&self) -> Option<u8> {
         self.values.iter().position(|entry| entry.of == TypeId::of::<T>()).map(|index| index as u8)
     }
@@ -230,7 +231,7 @@ impl Kinds {
         self.input.filter(|entry| entry.of == TypeId::of::<I>()).map(|entry| entry.size)
     }
 
-    /// The number of a kind.
+    /// Number of a kind in order of registration.
     pub(crate) fn number_of<K: Kind>(&self) -> Option<usize> {
         self.entries.iter().position(|entry| entry.of == TypeId::of::<K>())
     }
@@ -239,16 +240,15 @@ impl Kinds {
         &self.entries
     }
 
-    /// A number that two peers share if and only if they mean the same by every byte of an update,
-    /// of a signal, a value or an input, as far as the types of these say what they mean: see
-    /// [`State::shape`].
+    /// Equal for two peers if and only if they read every byte of an update, a remote event, a
+    /// value or an input alike, as far as the types describe themselves: see [`State::shape`].
     pub fn fingerprint(&self) -> u64 {
         let mut text = Vec::new();
         self.parts().iter().for_each(|(_, hash)| put(&mut text, &hash.to_le_bytes()));
         fnv1a_64(&text)
     }
 
-    /// Everything peers must mean the same by, and what that is as a number.
+    /// All parts peers must define alike, each with its hash.
     pub(crate) fn parts(&self) -> Vec<(SchemaPart, u64)> {
         let hash = |sort: u8, name: &str, write: &dyn Fn(&mut Vec<u8>)| {
             let mut text = vec![sort];
@@ -282,15 +282,15 @@ impl Kinds {
     }
 }
 
-/// With the length before it, so that no two lists of texts are the same bytes.
+/// Writes the length first, so that no two lists of texts give the same bytes.
 fn put(text: &mut Vec<u8>, part: &[u8]) {
     text.extend_from_slice(&(part.len() as u32).to_le_bytes());
     text.extend_from_slice(part);
 }
 
-/// What a type says it is, and which bytes are a value of it, of a few hundred that are tried: a
-/// type written by hand says nothing about its parts, but another part, or another range of one,
-/// shows in what it refuses.
+/// Writes the shape a type states, and which of a few hundred byte samples it decodes: a type with
+/// a handwritten codec states nothing about its parts, but a changed part or range shows in what it
+/// rejects.
 fn put_type(text: &mut Vec<u8>, check: Check, shape: u64) {
     put(text, &shape.to_le_bytes());
     let fill = |pattern: u8, at: usize| match pattern {

@@ -1,5 +1,5 @@
-//! The words of a kind, sorted by how they are predicted and written. Made once per kind and
-//! session; `codec.rs` walks along it.
+//! Layout of a kind's words, sorted by how they are predicted and written. Made once per kind and
+//! session; `codec` follows it. Absent: values, packets.
 
 #![expect(clippy::float_arithmetic, reason = "how far a step of velocity moves a position, once per kind")]
 
@@ -8,25 +8,24 @@ use gaggle_kit::Micros;
 use crate::codec::SMALL_COUNT_BITS;
 use crate::{Axis, Encoding, FieldShape, residual, rotation};
 
-/// A whole value must fit a packet beside its header. So must a difference, which can be longer:
-/// then the value is told whole.
+/// A whole value must fit a packet beside its header. A difference can be longer; then the value is
+/// sent whole.
 pub(crate) const RECORD_BITS_MAX: u32 = 900 * 8;
 
-/// Words that glide, in the order they are written.
+/// Continuous words, in the order they are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Glide {
-    /// Numbers on a line, from `first` on. A velocity is known by its field being named by a
-    /// position.
+    /// Numbers on a line, from `first` on. A velocity is a field that a position names.
     Line { first: usize, count: usize, velocity: bool },
-    /// Positions that the numbers from `by` on move.
+    /// Positions moved by the numbers from `by` on.
     Moved { first: usize, count: usize, by: usize, per_tick: i64 },
-    /// Directions.
+    /// Directions of `bits` bits each.
     Turn { first: usize, count: usize, bits: u32 },
-    /// A rotation.
+    /// One rotation of four words.
     Rotation { first: usize, bits: u32 },
 }
 
-/// A field that jumps.
+/// A discrete field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Jump {
     pub(crate) first: usize,
@@ -34,24 +33,24 @@ pub(crate) struct Jump {
     pub(crate) opaque: bool,
 }
 
-/// How one kind's words lie and behave.
+/// Order and encoding of one kind's words.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     /// Words that change; constants follow them.
     pub(crate) words: usize,
     pub(crate) constants: usize,
-    /// One for every word, constants included; meaningless for words that are no numbers.
+    /// One for every word, constants included; unused for words that are no numbers.
     pub(crate) axes: Vec<Axis>,
     pub(crate) glides: Vec<Glide>,
     pub(crate) jumps: Vec<Jump>,
-    /// The first word of every rotation.
+    /// First word of every rotation.
     pub(crate) rotations: Vec<usize>,
     pub(crate) fixed: Vec<(FieldShape, usize)>,
     whole_bits: u32,
     difference_bits: u32,
-    /// For every changing word whether it is shown between two values.
+    /// Whether each changing word is shown between two values.
     pub(crate) shown: Vec<bool>,
-    /// The first position: what distances are measured by.
+    /// First position: distances are measured by it.
     pub(crate) position: Option<(usize, usize)>,
 }
 
@@ -97,7 +96,7 @@ impl Layout {
         };
         let is_velocity =
             |field: &FieldShape| changing().any(|(other, _)| other.moved_by == Some(field.name));
-        // Velocities first: positions are predicted by the velocity just told.
+        // Velocities first: positions are predicted by the velocity just sent.
         for (field, first) in changing().filter(|(field, _)| is_velocity(field)) {
             layout.glides.push(Glide::Line { first, count: field.words, velocity: true });
         }
@@ -128,7 +127,7 @@ impl Layout {
         {
             layout.position = Some((first, count));
         }
-        // Two flags, and a bit each for what jumps.
+        // Two flags, and a bit for each discrete field.
         layout.difference_bits = 2
             + layout.glides.iter().map(|glide| glide.difference_bits(&layout.axes)).sum::<u32>()
             + layout.jumps.iter().map(|jump| 1 + jump.difference_bits(&layout.axes)).sum::<u32>();
@@ -152,11 +151,11 @@ impl Layout {
 }
 
 impl Glide {
-    /// What a difference takes at most.
+    /// Most bits of a difference.
     fn difference_bits(&self, axes: &[Axis]) -> u32 {
         match *self {
             Glide::Turn { count, bits, .. } => count as u32 * residual::bits_max(bits),
-            // Which component is left out comes first.
+            // The omitted component comes first.
             Glide::Rotation { bits, .. } => 3 + 3 * residual::bits_max(bits),
             Glide::Line { first, count, .. } | Glide::Moved { first, count, .. } => {
                 axes[first..first + count].iter().map(|axis| residual::bits_max(axis.bits())).sum()
@@ -166,7 +165,7 @@ impl Glide {
 }
 
 impl Jump {
-    /// What a difference takes at most, if it changed.
+    /// Most bits of a difference, if it changed.
     fn difference_bits(&self, axes: &[Axis]) -> u32 {
         let word = |axis: &Axis| match axis.bits() {
             _ if self.opaque => 32,
@@ -177,17 +176,17 @@ impl Jump {
     }
 }
 
-/// How many steps a position moves in a tick for two steps of velocity: both ends' velocities are
-/// added, not averaged.
+/// Steps a position moves in a tick for two steps of velocity: velocities of both ends are added,
+/// not averaged.
 fn per_tick(position: &FieldShape, velocity: &FieldShape, interval: Micros) -> i64 {
     let seconds = interval.get() as f64 / 1e6;
     let (p, v) = (position.axis(0).precision(), velocity.axis(0).precision());
     let steps = v * seconds / (2.0 * p);
-    // Beyond this a step of velocity would say nothing about the position.
+    // Beyond this, a step of velocity would tell nothing about the position.
     (steps * f64::from(1 << PER_TICK_BITS)).round().clamp(0.0, f64::from(1 << 30) * 1024.0) as i64
 }
 
-/// How many bits a whole value of these fields takes.
+/// Bits of a whole value of these fields.
 pub(crate) const fn value_bits(fields: &[FieldShape]) -> u32 {
     let mut bits = 0;
     let mut index = 0;
@@ -198,7 +197,7 @@ pub(crate) const fn value_bits(fields: &[FieldShape]) -> u32 {
     bits
 }
 
-/// How many of these fields jump: one bit each says which of them changed.
+/// Number of discrete fields: a bit for each tells whether it changed.
 pub(crate) const fn jump_count(fields: &[FieldShape]) -> usize {
     let mut count = 0;
     let mut index = 0;
@@ -263,5 +262,5 @@ const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// The words of a rotation, as a field counts them.
+/// A rotation has as many words as its field counts.
 const _: () = assert!(rotation::WORDS == 4);

@@ -1,8 +1,8 @@
-//! State travels: objects, authority over them, and how they are shown.
+//! Replica engine: state travels. Objects, authority over them, and their display.
 //!
 #![doc = include_str!("../README.md")]
 
-// Derived code names this crate from outside, and its own tests derive too.
+// Derived code names this crate from outside; the tests of this crate derive as well.
 extern crate self as gaggle_replica;
 
 mod ablation;

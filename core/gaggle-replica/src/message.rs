@@ -1,4 +1,4 @@
-//! The messages of the reliable channel.
+//! Messages of the reliable stream and their encoding. Absent: links, what a message causes.
 
 mod hello;
 
@@ -12,10 +12,10 @@ use crate::{KINDS_MAX, MemberId, MemberTag, ObjectId, Target};
 
 pub(crate) use hello::Hello;
 
-/// Version of everything the replica engine puts on the wire.
+/// Version of everything the replica engine sends.
 pub const PROTOCOL_VERSION: u16 = 1;
 
-/// Kinds, signals, values, an input, and three settings.
+/// Kinds, remote events, values, an input, and three settings.
 const PARTS_MAX: usize = KINDS_MAX + 2 * 255 + 1 + 3;
 
 const KIND_HELLO: u8 = 1;
@@ -29,26 +29,26 @@ const KIND_BLOB_ASK: u8 = 8;
 const KIND_BLOB_MISSING: u8 = 9;
 const KIND_BLOB_PIECE: u8 = 10;
 
-/// The number of somebody who is no member yet.
+/// Join order of a peer that is no member yet.
 pub(crate) const NUMBER_NONE: u32 = u32::MAX;
 
-/// Something that happened once.
+/// A remote event as it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SignalMessage<'a> {
     pub(crate) kind: u8,
     pub(crate) to: Target,
-    /// Who said it first: the lead passes on what others said.
+    /// Player that sent it first: the leader forwards events of others.
     pub(crate) origin: Slot,
     pub(crate) tag: u32,
-    /// Counts what one member had checked; 0 for what is not.
+    /// Number among a member's requests for approval; 0 without approval.
     pub(crate) number: u32,
-    /// Low bits of the sender's tick: what was told of the objects until then is shown first.
+    /// Low bits of the sender's tick: states of the objects up to it are shown first.
     pub(crate) tick: u16,
     pub(crate) objects: Vec<ObjectId>,
     pub(crate) bytes: &'a [u8],
 }
 
-/// What is known of a player.
+/// A value of a player as it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ValueMessage<'a> {
     pub(crate) player: Slot,
@@ -58,7 +58,7 @@ pub(crate) struct ValueMessage<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// Some bytes of a blob.
+/// A piece of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece<'a> {
     pub(crate) blob: Blob,
@@ -66,26 +66,26 @@ pub(crate) struct Piece<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// A message of the reliable channel.
+/// A message of the reliable stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Message<'a> {
     Hello(Hello),
-    /// The object was deleted so long ago that only this is left of it.
+    /// The object was deleted so long ago that only its id is left.
     Forgotten(ObjectId),
-    /// Somebody says this is how you left the object: is it?
+    /// Asks a member whether it left the object in the state another peer reports.
     Ask(ObjectId),
     RemoteEvent(SignalMessage<'a>),
-    /// To be checked by the lead.
+    /// A remote event for the leader to approve.
     EventRequest(SignalMessage<'a>),
-    /// Whether the petition of this number was granted.
+    /// Whether the request of this number was approved.
     Verdict {
         number: u32,
         granted: bool,
     },
     Value(ValueMessage<'a>),
-    /// Send the bytes of this name.
+    /// Asks for the bytes of a blob.
     BlobAsk(Blob),
-    /// They are not here.
+    /// The blob is not here.
     BlobMissing(Blob),
     BlobPiece(Piece<'a>),
 }
@@ -227,7 +227,7 @@ fn read_player(r: &mut ByteReader<'_>) -> Result<Slot, DecodeError> {
     slot_of_byte(player).ok_or(DecodeError::Unknown { what: "player", value: player.into() })
 }
 
-/// All that is left, which must not be too much.
+/// All that is left, within a limit.
 fn limited<'a>(r: &mut ByteReader<'a>, what: &'static str, max: usize) -> Result<&'a [u8], DecodeError> {
     if r.remaining() > max {
         return Err(DecodeError::CountTooLarge { what, count: r.remaining() as u64, max: max as u64 });
@@ -306,7 +306,7 @@ pub(crate) mod tests {
             let mut bytes = Vec::new();
             message.encode(&mut bytes);
             assert_eq!(Message::decode(&bytes).as_ref(), Ok(&message));
-            // The rest of a hello, an event or a value has no fixed length.
+            // The rest of a hello, a remote event or a value has any length.
             let payload = match &message {
                 Message::Hello(hello) => Some(4 * hello.parts.len()),
                 Message::RemoteEvent(signal) | Message::EventRequest(signal) => Some(signal.bytes.len()),

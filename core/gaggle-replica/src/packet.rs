@@ -1,52 +1,53 @@
-//! The head of a packet: which link it belongs to, when it was made, and what it acknowledges.
+//! Header of a packet: the link it belongs to, its tick, and what it acknowledges. Absent: records,
+//! times.
 
 use gaggle_kit::{ByteReader, DecodeError};
 
-/// Bytes of the head without acknowledgements.
+/// Bytes of the header without acknowledgements.
 const FIXED_BYTES: usize = 14;
 /// Most words of acknowledgements.
 pub(crate) const ACK_WORDS_MAX: usize = 4;
-/// Bytes of the longest head.
+/// Bytes of the longest header.
 pub(crate) const HEADER_BYTES_MAX: usize = FIXED_BYTES + 4 * ACK_WORDS_MAX;
 /// Most records in a packet.
 pub(crate) const RECORDS_MAX: u16 = (1 << 13) - 1;
-/// Unit of [`Header::held`].
+/// Unit of [`Header::held`], in µs.
 pub(crate) const HELD_UNIT_US: u64 = 4_000;
 /// [`Header::held`] if it was longer, or nothing was received.
 pub(crate) const HELD_NONE: u8 = u8::MAX;
 
-/// The head of a packet.
+/// Header of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Which start of the link it belongs to, see [`mark`].
+    /// Start of the link it belongs to, see [`mark`].
     pub(crate) mark: u32,
     /// Low bits of the packet's number on this link.
     pub(crate) seq: u16,
     /// Low bits of the sender's tick.
     pub(crate) tick: u16,
-    /// How far into the tick the values were taken, in 256ths of an interval.
+    /// Time within the tick at which the values were taken, in 256ths of an interval.
     pub(crate) phase: u8,
     /// Low bits of the number of the newest packet received.
     pub(crate) ack: u16,
-    /// How long ago that was.
+    /// Time since that packet arrived, in units of [`HELD_UNIT_US`].
     pub(crate) held: u8,
     /// Whether inputs come before the records.
     pub(crate) inputs: bool,
-    /// How many records follow.
+    /// Number of records that follow.
     pub(crate) records: u16,
-    /// How many words of acknowledgements there are, 1 to 4.
+    /// Number of words of acknowledgements, 1 to 4.
     pub(crate) ack_words: usize,
     /// Bit *i* stands for the packet *i* + 1 before `ack`.
     pub(crate) acks: u128,
 }
 
 impl Header {
-    /// Bytes of this head.
+    /// Bytes of this header.
     pub(crate) fn bytes(&self) -> usize {
         FIXED_BYTES + 4 * self.ack_words
     }
 
-    /// Writes the head to the start of a packet.
+    /// Writes the header to the start of a packet.
     ///
     /// # Panics
     /// If there is no room for it.
@@ -62,7 +63,7 @@ impl Header {
         out[FIXED_BYTES..self.bytes()].copy_from_slice(&self.acks.to_le_bytes()[..4 * self.ack_words]);
     }
 
-    /// Reads a head; the rest of the packet follows.
+    /// Reads a header; the rest of the packet follows.
     pub(crate) fn read(r: &mut ByteReader<'_>) -> Result<Header, DecodeError> {
         let mark = r.u32("mark")?;
         let (seq, tick) = (r.u16("packet number")?, r.u16("tick")?);
@@ -87,30 +88,29 @@ impl Header {
     }
 }
 
-/// What packets from the side with one epoch to the side with the other begin with: one that was
-/// under way when either side started anew is told from those that count.
+/// Mark of packets from the side with one epoch to the side with the other. It tells packets sent
+/// before a restart of either side from present ones.
 pub(crate) fn mark(from: u32, to: u32) -> u32 {
-    // Odd factors keep every epoch apart from every other; the rotation tells directions apart.
+    // Odd factors give different epochs different marks; the rotation tells directions apart.
     from.wrapping_mul(0x9e37_79b1) ^ to.wrapping_mul(0x85eb_ca77).rotate_left(13)
 }
 
-/// The number with these low bits that is nearest to one that is known.
+/// The number with these low bits that is nearest to a known one.
 pub(crate) fn widen(near: u32, low: u16) -> u32 {
     near.wrapping_add(low.wrapping_sub(near as u16) as i16 as u32)
 }
 
-/// Which packets of a link have arrived.
+/// Packets of a link that have arrived.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Received {
-    /// The newest; 0 before any.
+    /// Number of the newest; 0 before any.
     newest: u32,
     /// Bit *i* stands for the packet *i* + 1 before it.
     before: u128,
 }
 
 impl Received {
-    /// The number of a packet with these low bits; none if it arrived before or is too old to be
-    /// told from that.
+    /// Number of a packet with these low bits; `None` if it is a duplicate or too old to tell.
     pub(crate) fn fresh(&self, low: u16) -> Option<u32> {
         let seq = widen(self.newest, low);
         // Numbers begin with 1; nearest to a small one can be one below zero, which is a very large

@@ -1,5 +1,5 @@
-//! Who may hold what. A pure function of the object and the roster, the same on every machine:
-//! there is no referee, every receiver judges for itself.
+//! Policies of authority: pure functions of object and roster, the same on every peer. There is no
+//! referee; every receiver resolves authority itself. Absent: values, records, links.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,53 +9,53 @@ use gaggle_kit::Slot;
 use crate::version::Record;
 use crate::{ObjectId, Roster, RosterMember};
 
-/// Who may hold what.
+/// Which peer may have authority over an object.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum AuthorityPolicy {
-    /// Everybody may hold everything.
+    /// Every member may have authority over every object.
     Anyone,
-    /// Only the host, the member present longest.
+    /// Only the leader, the member present longest.
     #[default]
     Leader,
-    /// An object that has a home is its player's while that player is present; everything else is
-    /// the host's.
+    /// An object with an owner belongs to its player while that player is present; every other
+    /// object belongs to the leader.
     OwnerOrLeader,
-    /// By rules of the game.
+    /// Rules the game defines.
     Custom(Arc<dyn AuthorityRules>),
 }
 
-/// What a policy may look at. Not the value: whoever may write it could then choose who may write
-/// it.
+/// What a policy decides by. The value is not part of it: a peer that may write the value could
+/// then choose which peer may write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectInfo {
-    /// The object.
+    /// Id of the object.
     pub id: ObjectId,
-    /// The number of its kind, in the order of [`Kinds`](crate::Kinds).
+    /// Number of its kind, in the order of [`Kinds`](crate::Kinds).
     pub kind: u8,
-    /// Whose home it has, if any.
+    /// Player it belongs to, if any.
     pub owner: Option<Slot>,
-    /// Who held it last.
+    /// Player whose peer had authority last.
     pub authority: Slot,
 }
 
-/// A game's own policy. It must be pure: two machines that answer differently never agree.
+/// A policy defined by the game. It must be pure: two peers that answer differently never agree.
 pub trait AuthorityRules: fmt::Debug + Send + Sync {
-    /// Tells policies apart: peers with another number are refused.
+    /// Identifies the policy: peers with another number are rejected.
     fn fingerprint(&self) -> u32;
 
-    /// Whether a member who is present may hold the object.
+    /// Whether a member that is present may have authority over the object.
     fn may_hold(&self, member: RosterMember, object: &ObjectInfo, roster: &Roster) -> bool;
 
-    /// Who is to take an object whose holder is gone or may not hold it any more. Somebody present
-    /// who may; if there is none the object stays as it is until there is.
+    /// The successor for an object whose authority left or is not allowed any more: a present
+    /// member that may have it. With `None` the object stays as it is until there is one.
     fn successor(&self, object: &ObjectInfo, roster: &Roster) -> Option<RosterMember>;
 
-    /// Whether exactly one member may hold an object at a time. That is its heir then:
-    /// [`may_hold`](AuthorityRules::may_hold) is not asked, and [`ObjectInfo::authority`] is player
-    /// 0 whoever held it last, so that there is one answer for an object. What that one says beats
-    /// a greater version of anybody else's, so after a split one side wins as a whole. Otherwise
-    /// the sides mix object by object.
+    /// Whether exactly one member may have authority over an object at a time: its
+    /// [`successor`](AuthorityRules::successor). Then [`may_hold`](AuthorityRules::may_hold) is not
+    /// called, and [`ObjectInfo::authority`] is always player 0, so that there is one answer for an
+    /// object. Records of that member beat greater versions of all others, so after a partition one
+    /// branch wins as a whole. Otherwise the branches mix object by object.
     fn is_exclusive(&self) -> bool {
         false
     }
@@ -86,8 +86,8 @@ impl AuthorityPolicy {
         }
     }
 
-    /// Whether a record of somebody who may hold the object beats a greater one of somebody who may
-    /// not.
+    /// Whether a record of a member that may have the object beats a greater one of a member that
+    /// may not.
     pub(crate) fn rightful_first(&self) -> bool {
         match self {
             AuthorityPolicy::Anyone => false,
@@ -96,7 +96,7 @@ impl AuthorityPolicy {
         }
     }
 
-    /// Whether everybody may hold everything, so that nothing ever has to be refused.
+    /// Whether every member may have every object, so that no record is ever rejected.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self, AuthorityPolicy::Anyone)
     }
@@ -111,7 +111,7 @@ impl AuthorityPolicy {
     }
 }
 
-/// Who alone may hold an object, whoever held it last.
+/// The one member that may have an object, whatever its last authority.
 fn keeper(rules: &Arc<dyn AuthorityRules>, object: &ObjectInfo, roster: &Roster) -> Option<RosterMember> {
     rules.successor(&ObjectInfo { authority: Slot::at(0), ..*object }, roster)
 }

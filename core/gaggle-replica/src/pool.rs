@@ -1,5 +1,5 @@
-//! Numbers in blocks of one size, given out and taken back: what moves allocates nothing once there
-//! were as many before.
+//! Storage of numbers in blocks of one size. Freed blocks are used again, so a steady number of
+//! blocks allocates nothing. Absent: what the numbers mean.
 
 /// A block of a [`Pool`].
 pub(crate) type Block = u32;
@@ -17,25 +17,25 @@ impl<T: Copy + Default> Pool<T> {
         Pool { stride, words: Vec::new(), free: Vec::new() }
     }
 
-    /// A block; what is in it is of no meaning.
+    /// Allocates a block; its content is arbitrary.
     pub(crate) fn take(&mut self) -> Block {
         if let Some(block) = self.free.pop() {
             return block;
         }
-        // Blocks of no words have no number of their own.
+        // Blocks of zero words need no numbers of their own.
         let block = self.words.len() / self.stride.max(1);
         self.words.resize(self.words.len() + self.stride, T::default());
         block as Block
     }
 
-    /// Gives a block back.
+    /// Frees a block for later use.
     pub(crate) fn give(&mut self, block: Block) {
         if self.stride > 0 {
             self.free.push(block);
         }
     }
 
-    /// Makes one block equal to another.
+    /// Copies one block to another.
     pub(crate) fn copy(&mut self, from: Block, to: Block) {
         let from = from as usize * self.stride;
         self.words.copy_within(from..from + self.stride, to as usize * self.stride);

@@ -1,7 +1,7 @@
-//! Division without dividing: by the few numbers predictions divide by, as a multiplication with a
-//! reciprocal. Exact, or not used; dividing was a third of the cost of an update.
+//! Integer division by the few divisors of predictions, as multiplication with a reciprocal. Exact,
+//! or not used; dividing took a third of the time of an update. Absent: what is divided.
 
-/// Distances of baselines are at most this.
+/// Largest distance between baselines.
 const DIVISOR_MAX: usize = 32;
 
 /// 2⁴⁰ / d, rounded up.
@@ -15,7 +15,7 @@ const RECIPROCALS: [u64; DIVISOR_MAX + 1] = {
     table
 };
 
-/// The quotient, rounded towards zero, of a divisor above zero.
+/// Quotient, rounded towards zero, of a divisor above zero.
 #[inline]
 pub(crate) fn reciprocal(dividend: i64, divisor: i64) -> i64 {
     let size = dividend.unsigned_abs();
@@ -28,10 +28,10 @@ pub(crate) fn reciprocal(dividend: i64, divisor: i64) -> i64 {
     dividend / divisor
 }
 
-/// So many bits of divisors are added first, so that what is divided is not below zero as a rule.
+/// The divisor times 2¹² is added first, so that the dividend is rarely below zero.
 const LIFT: u32 = 12;
 
-/// A divisor that stays the same for long.
+/// A divisor that is used many times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Divisor {
     divisor: i64,
@@ -40,12 +40,12 @@ pub(crate) struct Divisor {
 }
 
 impl Divisor {
-    /// For a divisor above 1.
+    /// Prepares a divisor above 1.
     pub(crate) const fn new(divisor: i64) -> Divisor {
         Divisor { divisor, reciprocal: u64::MAX / divisor as u64 + 1 }
     }
 
-    /// The quotient rounded down.
+    /// Quotient, rounded down.
     #[inline]
     pub(crate) fn floor(self, dividend: i64) -> i64 {
         // The product is too large by less than the dividend, and must not reach the next whole

@@ -1,7 +1,6 @@
-//! What surrounds a value in a packet: which object it is about, what it builds on, and whose word
-//! it is.
+//! Header of a record in a packet: its object, its baseline, and its authority.
 //!
-//! Bits only; which records go into a packet and what they mean is decided elsewhere.
+//! Encodes bits only. Absent: selection of records, their effect.
 
 use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError, Slot};
 
@@ -10,7 +9,7 @@ use crate::id::slot_of_byte;
 use crate::sink::Sink;
 use crate::{MemberId, MemberTag, ObjectId};
 
-/// What a record is.
+/// Form of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A difference to the same ticks as the record before.
@@ -21,11 +20,11 @@ pub(crate) enum Form {
     Single(u32),
     /// A whole value.
     Absolute,
-    /// The sender's object, under a handle that is new.
+    /// An object of the sender under a new handle.
     Intro,
-    /// The sender's object, with what changed about holding it.
+    /// An object of the sender, with a change of its authority or lock.
     Authority,
-    /// Somebody else's record.
+    /// Record of another member, forwarded.
     Relay,
     /// The handle is not used any more.
     Close,
@@ -96,7 +95,7 @@ pub(crate) fn read_handle(r: &mut BitReader<'_>, before: i32) -> Result<u16, Dec
     u16::try_from(before + gap).map_err(|_| DecodeError::out_of_range(WHAT, before + gap, 0, 65_535))
 }
 
-/// What is told about holding an object when it changed.
+/// Authority of an object, sent when it changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AuthorityFields {
     pub(crate) hold: u32,
@@ -126,7 +125,7 @@ impl AuthorityFields {
     }
 }
 
-/// What is told about an object once.
+/// Facts of an object that are sent once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) kind: u8,
@@ -153,7 +152,7 @@ impl Identity {
     }
 }
 
-/// Whose record is passed on.
+/// Authority of a forwarded record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) holder: MemberId,
@@ -198,7 +197,7 @@ fn read_u32(r: &mut BitReader<'_>, what: &'static str) -> Result<u32, DecodeErro
     u32::try_from(value).map_err(|_| DecodeError::out_of_range(what, value, 0, u64::from(u32::MAX)))
 }
 
-/// A tag of 0 is nobody's: the id of no object has it.
+/// Tag 0 is never drawn: no object id has it.
 fn read_tag(r: &mut BitReader<'_>) -> Result<MemberTag, DecodeError> {
     match r.bits("member's tag", 32)? {
         0 => Err(DecodeError::Unknown { what: "member's tag", value: 0 }),

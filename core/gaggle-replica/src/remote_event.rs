@@ -1,5 +1,5 @@
-//! Things that happen once: a sound, a hit, a word. Ordered and reliable beside the objects; the
-//! types, and how often.
+//! Remote events: what happens once, such as a sound, a hit or a chat line. Ordered and reliable
+//! beside the objects. Holds their types and rate limits. Absent: links, roster, approval.
 
 use std::any::TypeId;
 use std::collections::VecDeque;
@@ -8,109 +8,109 @@ use gaggle_kit::{Micros, Slot, State, decode_state};
 
 use crate::ObjectId;
 
-/// Most objects one signal can be about.
+/// Most objects one remote event can be about.
 pub const EVENT_OBJECTS_MAX: usize = 8;
-/// Most bytes one signal can have.
+/// Most bytes of one remote event.
 pub const EVENT_BYTES_MAX: usize = 1_024;
 
-/// To whom a signal goes.
+/// Recipients of a remote event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// Everybody, the sender included.
+    /// All players, the sender included.
     All,
-    /// Everybody but the sender.
+    /// All players but those of the sending peer.
     Others,
-    /// Whoever leads: the host, where there is one.
+    /// The leader only.
     Leader,
-    /// One player, who may be the sender.
+    /// One player, which may be the sender.
     Slot(Slot),
 }
 
-/// How signals of a type are treated.
+/// How remote events of a type are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventOptions {
-    /// It goes to the lead first, whose game says whether it is so, and from there to everybody in
+    /// Sends it to the leader first, whose game approves it, and from there to all recipients in
     /// one order.
     pub needs_approval: bool,
-    /// Two about the same object are not sent closer than this. The second is dropped.
+    /// Shortest time between two about the same object. The second is dropped.
     pub min_interval: Micros,
 }
 
 impl EventOptions {
-    /// Sent directly, however often.
+    /// Sent directly, without a rate limit.
     pub const DIRECT: EventOptions = EventOptions { needs_approval: false, min_interval: Micros::ZERO };
-    /// Sent to the lead to be checked.
+    /// Sent to the leader for approval.
     pub const APPROVED: EventOptions = EventOptions { needs_approval: true, min_interval: Micros::ZERO };
 
-    /// The same, at most once in this long.
+    /// The same options with this shortest interval.
     #[must_use]
     pub const fn with_min_interval(self, interval: Micros) -> EventOptions {
         EventOptions { min_interval: interval, ..self }
     }
 }
 
-/// A signal that arrived.
+/// A remote event that arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteEvent {
-    /// Who sent it.
+    /// Player that sent it.
     pub from: Slot,
-    /// What it is about. All of them are known here.
+    /// Objects it is about. All of them are known here.
     pub objects: Vec<ObjectId>,
     pub(crate) of: TypeId,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl RemoteEvent {
-    /// What it says, if it is of this type.
+    /// Its value, if it is of this type.
     pub fn get<T: State + 'static>(&self) -> Option<T> {
         if self.of != TypeId::of::<T>() {
             return None;
         }
-        // It was read once when it arrived.
+        // It was decoded once when it arrived.
         decode_state(&self.bytes).ok()
     }
 }
 
-/// A signal that waits for the lead's game to say whether it is so:
-/// [`approve`](crate::Session::approve) it or [`reject`](crate::Session::reject) it.
+/// A remote event waiting for the leader's game: [`approve`](crate::Session::approve) it or
+/// [`reject`](crate::Session::reject) it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "whoever asked waits for a verdict"]
+#[must_use = "the peer that asked waits for an answer: approve or reject it"]
 pub struct EventRequest {
-    /// What is to be said, by whom.
+    /// The event with its sender.
     pub event: RemoteEvent,
-    /// To whom.
+    /// Recipients if it is approved.
     pub to: Target,
     pub(crate) kind: u8,
     pub(crate) tag: u32,
     pub(crate) number: u32,
 }
 
-/// Why a signal was not sent.
+/// Why a remote event was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
-    /// The type was not named when the session began.
-    #[error("signals of this type are not among the session's kinds")]
+    /// The type was not registered when the session began.
+    #[error("remote events of this type are not registered; call `Kinds::with_event`")]
     UnknownType,
     /// It is about too many objects or has too many bytes.
     #[error("too large: at most {EVENT_OBJECTS_MAX} objects and {EVENT_BYTES_MAX} bytes")]
     TooLarge,
-    /// Too soon after the last of its kind.
-    #[error("too soon after the last of its kind")]
+    /// Too soon after the last one of its type.
+    #[error("too soon after the last remote event of its type; retry after `min_interval`")]
     RateLimited,
-    /// This machine is not a member yet.
-    #[error("not admitted to the session yet")]
+    /// This peer is not a member yet.
+    #[error("not a member yet; wait for `SessionEvent::MembershipGranted`")]
     NotAdmitted,
-    /// Too many wait to be checked.
-    #[error("too many wait to be checked")]
+    /// Too many wait for approval.
+    #[error("too many remote events wait for approval; retry later")]
     TooMany,
     /// No player at this peer has the slot it is to come from.
-    #[error("{slot} is no player's at this peer; send it from one of `local_slots`")]
+    #[error("no local player has {slot}; send from one of `local_slots`")]
     SlotNotLocal {
         /// Slot of another peer, or of none.
         slot: Slot,
     },
-    /// There is no such player: a session has 255 slots.
+    /// No such slot: a session has 255.
     #[error("{slot} is beyond the 255 of a session; send it to 0 to 254")]
     UnknownSlot {
         /// Slot that no session has.
@@ -118,13 +118,13 @@ pub enum EventError {
     },
 }
 
-/// When signals were last sent, by type and first object.
+/// When remote events were last sent, by type and first object.
 #[derive(Debug, Default)]
 pub(crate) struct Throttle {
     last: Vec<(u8, Option<ObjectId>, Micros)>,
 }
 
-/// Pairs that are remembered; the oldest make room.
+/// Pairs that are remembered; the oldest are dropped for new ones.
 const THROTTLED_MAX: usize = 256;
 
 impl Throttle {
@@ -151,11 +151,11 @@ impl Throttle {
     }
 }
 
-/// A bucket of tokens: so many a second, and as many as two seconds' worth at once.
+/// Rate limit: so many tokens a second, at most two seconds' worth at once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RateLimiter {
     per_second: u64,
-    /// In millionths of a token.
+    /// Level in millionths of a token.
     level: u64,
     filled_at: Micros,
 }
@@ -179,30 +179,30 @@ impl RateLimiter {
     }
 }
 
-/// What arrived and waits: for objects it is about, or for the roster to show that it came from or
-/// to the lead.
+/// A remote event that arrived and waits: for its objects, or for the roster to show that its
+/// sender or the leader is a member.
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
     pub(crate) petition: EventRequest,
-    /// It is to be judged here, not only heard.
+    /// Needs approval here before it is delivered.
     pub(crate) to_judge: bool,
-    /// The lead said it.
+    /// Approved by the leader.
     pub(crate) checked: bool,
     pub(crate) since: Micros,
-    /// The sender's tick when it said so.
+    /// Tick of the sender when it was sent.
     pub(crate) tick: u32,
 }
 
-/// Signals of one sender, in order.
+/// Remote events of one sender, in order.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     pub(crate) waiting: VecDeque<Waiting>,
     pub(crate) bucket: RateLimiter,
 }
 
-/// Signals a second from one peer; what goes beyond is dropped.
+/// Remote events a second from one peer; further ones are dropped.
 const SIGNALS_PER_SECOND: u32 = 200;
-/// Signals of one peer that may wait for objects.
+/// Remote events of one peer that may wait for objects.
 pub(crate) const WAITING_MAX: usize = 512;
 
 impl Default for Inbox {
@@ -211,7 +211,7 @@ impl Default for Inbox {
     }
 }
 
-/// Petitions without a verdict; more are refused.
+/// Requests without an answer; further ones are refused.
 pub(crate) const PETITIONS_MAX: usize = 256;
 
 #[cfg(test)]

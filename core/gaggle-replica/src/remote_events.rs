@@ -1,5 +1,5 @@
-//! Events of games, each delivered once: directly, or by way of the leader, which approves.
-//! The session hands it messages and leader changes. Absent: records, packets.
+//! Delivery of remote events, each once: directly, or by way of the leader, which approves. The
+//! session hands it messages and leader changes. Absent: records, packets.
 
 use std::collections::VecDeque;
 
@@ -18,33 +18,33 @@ use crate::session::cx::Cx;
 use crate::session::work::Work;
 use crate::{Interpolation, ObjectId};
 
-/// For so long an event waits for objects it is about.
+/// Time an event waits for the objects it is about.
 const PATIENCE: Micros = Micros::from_secs(1);
 /// Members whose approved requests are remembered.
 const GRANTED_MAX: usize = 256;
 
-/// What is to become of something that waits.
+/// Result for an event that waits.
 enum Fate {
     Wait,
     Deliver,
     Drop,
 }
 
-/// Events of this peer, requests for approval, and what was approved.
+/// Events for this peer, requests for approval, and requests that were approved.
 #[derive(Debug, Default)]
 pub(crate) struct RemoteEvents {
     throttle: Throttle,
-    /// What this peer said to itself.
+    /// Events this peer sent to itself.
     own: VecDeque<RemoteEvent>,
     petitions: VecDeque<EventRequest>,
-    /// What this peer asked for and has no verdict on.
+    /// Requests of this peer without an answer.
     asked: VecDeque<EventRequest>,
     asked_count: u32,
     granted: VecDeque<Granted>,
 }
 
-/// Petitions of one member that were granted, by any leader: the highest number, and bit *i* for
-/// the number *i* + 1 before.
+/// Requests of one member that any leader approved: the highest number, and bit *i* for the number
+/// *i* + 1 before.
 #[derive(Debug, Clone, Copy)]
 struct Granted {
     tag: u32,
@@ -57,7 +57,7 @@ impl Granted {
         match self.highest.checked_sub(number) {
             None => false,
             Some(0) => true,
-            // No peer asks for what is so old any more.
+            // So old a request is not sent again by any peer.
             Some(age) => age > u64::BITS || self.before >> (age - 1) & 1 == 1,
         }
     }
@@ -126,7 +126,7 @@ impl RemoteEvents {
         Ok(())
     }
 
-    /// The next event for this peer's game.
+    /// Next event for this peer's game.
     pub(crate) fn poll(&mut self, work: &mut Work<'_>) -> Option<RemoteEvent> {
         if let Some(own) = self.own.pop_front() {
             return Some(own);
@@ -150,7 +150,7 @@ impl RemoteEvents {
         None
     }
 
-    /// The leader approves: all it is for hear it, in the one order of approval.
+    /// The leader approves: all recipients get it, in the one order of approval.
     pub(crate) fn approve(&mut self, work: &mut Work<'_>, petition: &EventRequest) {
         if self.note_granted(petition.tag, petition.number) {
             self.publish(work, petition);
@@ -158,12 +158,12 @@ impl RemoteEvents {
         RemoteEvents::tell_verdict(work, petition, true);
     }
 
-    /// The leader rejects: only the peer that asked hears of it.
+    /// The leader rejects: only the peer that asked gets an answer.
     pub(crate) fn reject(work: &mut Work<'_>, petition: &EventRequest) {
         RemoteEvents::tell_verdict(work, petition, false);
     }
 
-    /// What was approved before, by a leader that is gone, is not judged again.
+    /// A request approved by an earlier leader is not decided again.
     fn hear_request(&mut self, work: &mut Work<'_>, petition: EventRequest) {
         if self.is_granted(petition.tag, petition.number) {
             RemoteEvents::tell_verdict(work, &petition, true);
@@ -172,7 +172,7 @@ impl RemoteEvents {
         }
     }
 
-    /// Whether this was not heard before, from a leader that is gone.
+    /// Whether the event did not arrive before, from an earlier leader.
     fn is_news(&mut self, work: &mut Work<'_>, heard: &Waiting) -> bool {
         let EventRequest { tag, number, .. } = heard.petition;
         if !heard.checked || number == 0 {
@@ -194,7 +194,7 @@ impl RemoteEvents {
         }
     }
 
-    /// Sends an event to all it is for.
+    /// Sends an event to all its recipients.
     fn publish(&mut self, work: &mut Work<'_>, petition: &EventRequest) {
         let origin_is_me = petition.tag == work.members.me.id.tag.0;
         let bytes = encode(petition, work.cx.tick, false);
@@ -208,8 +208,7 @@ impl RemoteEvents {
                 Target::Slot(slot) => present.has_slot(slot),
             };
             let hides = |id: &ObjectId| work.objects.find(*id).is_some_and(|place| work.hides(index, place));
-            // A peer that is not told of an object would wait for it, and with it for all that
-            // follows.
+            // A peer that does not get an object would wait for it, and delay all that follows.
             if is_for && !petition.event.objects.iter().any(hides) {
                 let peer = work.peers[index].id;
                 work.cx.messages.push_back((peer, bytes.clone()));
@@ -237,8 +236,8 @@ impl RemoteEvents {
         }
     }
 
-    /// Another member leads: what has no verdict is asked again. If this peer leads it is approved,
-    /// as all its own.
+    /// Another member is the leader: requests without an answer are sent again. If this peer is the
+    /// leader they are approved, as all its own.
     pub(crate) fn leader_changed(&mut self, work: &mut Work<'_>) {
         let asked = std::mem::take(&mut self.asked);
         for petition in asked {
@@ -303,12 +302,12 @@ impl RemoteEvents {
         Ok(())
     }
 
-    /// The next event a peer wants approved, if this peer leads.
+    /// Next event that waits for approval, if this peer is the leader.
     pub(crate) fn poll_request(&mut self) -> Option<EventRequest> {
         self.petitions.pop_front()
     }
 
-    /// This peer comes in again under another name: nothing it asked for gets a verdict.
+    /// This peer joins again as another member: none of its requests gets an answer.
     pub(crate) fn reject_asked(&mut self, cx: &mut Cx, schema: &Schema) {
         for asked in std::mem::take(&mut self.asked) {
             cx.emit(SessionEvent::EventRejected {
@@ -317,7 +316,7 @@ impl RemoteEvents {
         }
     }
 
-    /// Notes that a petition was granted; whether that is news.
+    /// Notes that a request was approved; returns whether this is new.
     fn note_granted(&mut self, tag: u32, number: u32) -> bool {
         if let Some(known) = self.granted.iter_mut().find(|known| known.tag == tag) {
             let news = !known.contains(number);
@@ -336,7 +335,7 @@ impl RemoteEvents {
     }
 }
 
-/// What no honest peer sends.
+/// Detects what no honest peer sends.
 fn check(
     work: &Work<'_>,
     sender: RosterMember,
@@ -391,15 +390,14 @@ fn fate(work: &Work<'_>, link: usize, waiting: &Waiting) -> Fate {
     }
 }
 
-/// Whether something was said of objects that are played in sequence and are not shown at that
-/// moment yet.
+/// Whether an event is about buffered objects that are not shown at its tick yet.
 fn is_ahead_of_motion(work: &Work<'_>, link: usize, waiting: &Waiting) -> bool {
     let state = &work.peers[link];
     let Some(sender) = state.handshake.present.filter(|_| work.cx.config.smoothing && !waiting.to_judge)
     else {
         return false;
     };
-    // What the sender has told nothing after moves no more.
+    // Objects the sender has sent nothing later about do not move any more.
     let moment = state.playback.clock.time_of(waiting.tick.min(state.inbound.their_tick));
     let is_played = |id: &ObjectId| {
         let Ok(place) = work.objects.live(*id) else { return work.smoothing.is_departing(*id) };

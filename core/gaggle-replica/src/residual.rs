@@ -1,12 +1,12 @@
-//! Residuals: what a prediction was wrong by, short when it is small. Four rungs, no memory, so
-//! that a packet can be read without any other.
+//! Residuals: errors of predictions, short when they are small. Four rungs without state, so that
+//! a packet can be read without any other. Absent: values, predictions.
 //!
 //! | Rung | Bits | Differences |
 //! |---|---|---|
 //! | `0` | 3 | −4 to 3 |
 //! | `10` | 6 | −32 to 31 |
 //! | `110` | 10 | −512 to 511 |
-//! | `111` | as the range takes | any: the value itself |
+//! | `111` | bits of the range | any: the value itself |
 
 use gaggle_kit::{BitReader, BufferFull, DecodeError};
 
@@ -23,8 +23,7 @@ fn unzigzag(code: u32) -> i32 {
     (code >> 1) as i32 ^ -((code & 1) as i32)
 }
 
-/// How a code is written: how many bits say on which rung it is, which those are, and how many bits
-/// both take.
+/// Form of a code: number of bits that select the rung, these bits, and the bits of both.
 #[derive(Clone, Copy)]
 struct Rung {
     head_bits: u8,
@@ -32,8 +31,8 @@ struct Rung {
     bits: u8,
 }
 
-/// The rungs but the last, by the highest bit of a code. Which one it is cannot be guessed, so
-/// nothing branches on it.
+/// All rungs but the last, by the highest bit of a code. Rungs are hard to predict for a processor,
+/// so the code does not branch on them.
 const RUNGS: [Rung; 10] = {
     let mut rungs = [Rung { head_bits: 1, head: 0b0, bits: 4 }; 10];
     let mut highest = 3;
@@ -47,12 +46,12 @@ const RUNGS: [Rung; 10] = {
     rungs
 };
 
-/// What a value of a range of so many bits takes at most: the last rung, or the one below.
+/// Most bits of a value of a range of so many bits: the last rung, or the one below.
 pub(crate) const fn bits_max(bits: u32) -> u32 {
     3 + if bits > 10 { bits } else { 10 }
 }
 
-/// Writes a value of the range, given what was expected of it, also of the range.
+/// Writes a value of the range, given the expected one, also of the range.
 #[inline]
 pub(crate) fn write(w: &mut impl Sink, axis: &Axis, value: i32, expected: i32) -> Result<(), BufferFull> {
     // Both lie in a range of at most 31 bits, so the difference fits.
@@ -65,7 +64,7 @@ pub(crate) fn write(w: &mut impl Sink, axis: &Axis, value: i32, expected: i32) -
     }
 }
 
-/// Reads what [`write`] wrote. One value has one form; everything else is refused.
+/// Reads what [`write`] wrote. One value has one form; every other is rejected.
 #[inline]
 pub(crate) fn read(
     r: &mut BitReader<'_>,
@@ -73,7 +72,7 @@ pub(crate) fn read(
     axis: &Axis,
     expected: i32,
 ) -> Result<i32, DecodeError> {
-    // Every form has at least four bits, and they tell which it is.
+    // Every form has at least four bits, which select the rung.
     let head = r.bits(what, 4)?;
     let (code, least) = if head & 0b1 == 0 {
         (head >> 1, 0)
@@ -95,7 +94,7 @@ pub(crate) fn read(
     in_range(what, axis, i64::from(expected) + i64::from(unzigzag(code as u32)))
 }
 
-/// Writes a value of the range without any expectation.
+/// Writes a value of the range without an expected one.
 #[inline]
 pub(crate) fn write_whole(w: &mut impl Sink, axis: &Axis, value: i32) -> Result<(), BufferFull> {
     w.bits(u64::from(value.wrapping_sub(axis.steps().0) as u32), axis.bits())
@@ -108,7 +107,7 @@ pub(crate) fn read_whole(r: &mut BitReader<'_>, what: &'static str, axis: &Axis)
     in_range(what, axis, i64::from(axis.steps().0) + above)
 }
 
-/// Writes a value that goes round: only the low bits count, and the shorter way is told.
+/// Writes a value that wraps around: only the low bits count, and the shorter way is sent.
 #[inline]
 pub(crate) fn write_turn(w: &mut impl Sink, bits: u32, value: i32, expected: i32) -> Result<(), BufferFull> {
     let axis = Axis::whole(0, (1 << bits) - 1);
@@ -132,7 +131,7 @@ pub(crate) fn read_turn(
     Ok(expected.wrapping_add(away) & ((1 << bits) - 1))
 }
 
-/// A difference of directions, the shorter way.
+/// Difference of directions, the shorter way.
 #[inline]
 pub(crate) fn turned(bits: u32, difference: i32) -> i32 {
     difference << (32 - bits) >> (32 - bits)

@@ -1,5 +1,5 @@
-//! Who is present, as this machine sees it. Every machine has its own view; equal views are what
-//! agreement needs in the end, not at every moment.
+//! Members present, as this peer sees them. Views of two peers may differ for a while; agreement
+//! needs equal views only in the end.
 
 use gaggle_kit::{Slot, SlotSet};
 
@@ -41,29 +41,29 @@ impl RosterMember {
     }
 }
 
-/// Everybody present, this machine included, seniors first.
+/// Members present, this peer included, in join order.
 #[derive(Clone, Debug, Default)]
 pub struct Roster {
     present: Vec<RosterMember>,
 }
 
 impl Roster {
-    /// Everybody, seniors first.
+    /// All members, in join order.
     pub fn iter(&self) -> impl Iterator<Item = RosterMember> {
         self.present.iter().copied()
     }
 
-    /// How many are present.
+    /// Number of members present.
     pub fn len(&self) -> usize {
         self.present.len()
     }
 
-    /// Whether nobody is present: this machine has not been admitted yet.
+    /// Whether the roster is empty: this peer has not been admitted yet.
     pub fn is_empty(&self) -> bool {
         self.present.is_empty()
     }
 
-    /// The one present longest: the host, where there is one.
+    /// The member present longest, which is the leader.
     pub fn leader(&self) -> Option<RosterMember> {
         self.present.first().copied()
     }
@@ -79,7 +79,7 @@ impl Roster {
         found.ok().map(|index| self.present[index])
     }
 
-    /// The roster as it would be if this one were present, too.
+    /// The roster with this member added.
     pub(crate) fn with(&self, present: RosterMember) -> Roster {
         let mut roster = self.clone();
         if !roster.contains(present.id) {
@@ -88,7 +88,7 @@ impl Roster {
         roster
     }
 
-    /// The roster as it would be if this one were not present.
+    /// The roster without this member.
     pub(crate) fn without(&self, member: MemberId) -> Roster {
         let mut roster = self.clone();
         roster.remove(member);

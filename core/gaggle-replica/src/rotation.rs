@@ -1,12 +1,12 @@
-//! Rotations as the three smaller components of a quaternion and the number of the largest, and
-//! where a rotation will be a while later.
+//! Rotations as the three smaller components of a quaternion and the index of the largest, and
+//! their prediction.
 //!
 //! In units of half a step a quaternion's squared length is known exactly, so the largest component
-//! follows from the others by an integer root, and prediction is integers alone.
+//! follows from the others by an integer root, and prediction uses integers only.
 
 #![expect(
     clippy::float_arithmetic,
-    reason = "a game's quaternion becomes steps and, shown, a quaternion again"
+    reason = "a game's quaternion becomes steps, and a quaternion again for display"
 )]
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
@@ -14,20 +14,20 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 use crate::axis::nearest;
 use crate::reciprocal::{Divisor, reciprocal};
 
-/// Three components, then the number of the one left out.
+/// Three components, then the index of the omitted one.
 pub(crate) const WORDS: usize = 4;
 
-/// The last step of a component: even, so that no rotation at all has a step of its own.
+/// Last step of a component: even, so that the identity rotation has an exact step.
 pub(crate) const fn component_max(bits: u32) -> i32 {
     (1 << bits) - 2
 }
 
-/// The words of a quaternion (x, y, z, w). One that is not of length 1 is made so; one that has no
-/// length or is no number is no rotation.
+/// Words of a quaternion (x, y, z, w). It is normalized; one without length or with NaN becomes the
+/// identity.
 pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
     let mut q = quaternion.map(f64::from);
     let square: f64 = q.iter().map(|c| c * c).sum();
-    // NaN is not within any bounds.
+    // NaN is outside all bounds.
     if (1e-18..f64::MAX).contains(&square) {
         let scale = 1.0 / square.sqrt();
         q = q.map(|c| c * scale);
@@ -37,11 +37,12 @@ pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
     let max = f64::from(component_max(bits));
     let sizes = q.map(f64::abs);
     let largest = sizes[0].max(sizes[1]).max(sizes[2].max(sizes[3]));
-    // Of two that are equal to within half a step the first is left out, so that a rotation that
-    // was rounded once is not rounded to another pair of the same rotation the next time.
+    // Of two that are equal to within half a step the first is omitted, so that a rotation that was
+    // rounded once keeps its words when it is rounded again.
     let enough = largest - SQRT_2 / max / 2.0;
     let left_out = sizes.iter().position(|size| *size >= enough).unwrap_or(3);
-    // The largest is not below zero, whichever of the two quaternions of a rotation it takes.
+    // The omitted component is not below zero, whichever of the two quaternions of a rotation is
+    // given.
     let scale = (FRAC_1_SQRT_2 * max).copysign(q[left_out]);
     for (word, index) in words.iter_mut().zip(OTHERS[left_out]) {
         *word = nearest((q[index] * scale + 0.5 * max).clamp(0.0, max));
@@ -49,7 +50,7 @@ pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
     words[3] = left_out as i32;
 }
 
-/// The quaternion of these words.
+/// Quaternion of these words.
 pub fn from_words(words: &[i32], bits: u32) -> [f32; 4] {
     let max = f64::from(component_max(bits));
     let left_out = (words[3] & 3) as usize;
@@ -66,13 +67,13 @@ pub fn from_words(words: &[i32], bits: u32) -> [f32; 4] {
 /// A quaternion in half steps.
 type HalfSteps = [i32; 4];
 
-/// The squared length of a quaternion in half steps.
+/// Squared length of a quaternion in half steps.
 const fn length_squared(bits: u32) -> i64 {
     let max = component_max(bits) as i64;
     2 * max * max
 }
 
-/// Which components are told, by the one left out.
+/// Components that are sent, by the omitted one.
 const OTHERS: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
 
 #[inline]
@@ -90,15 +91,15 @@ fn half_steps(words: [i32; WORDS], bits: u32) -> HalfSteps {
     q
 }
 
-/// The integer root of what is left of a squared length. A root of an `f64` is rounded alike on
-/// every machine, and that of a whole number below 2⁵⁰ is never rounded up to the next whole one;
-/// it is several times as quick as one of integers.
+/// Integer root of what is left of a squared length. An `f32` root is rounded alike on every
+/// platform, and that of a whole number below 2⁵⁰ is never rounded up to the next whole one; it is
+/// several times as fast as an integer root.
 #[inline]
 fn root(rest: i64) -> i32 {
     (rest.max(0) as f64).sqrt() as i32
 }
 
-/// The squared lengths as divisors, by bits.
+/// Squared lengths as divisors, by bits.
 const LENGTHS: [Divisor; 17] = {
     let mut lengths = [Divisor::new(2); 17];
     let mut bits = 2;
@@ -109,7 +110,7 @@ const LENGTHS: [Divisor; 17] = {
     lengths
 };
 
-/// A rotation on its way: which component will be the largest, and where the others will be.
+/// A predicted rotation: which component will be the largest, and the values of the others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prediction {
     q: HalfSteps,
@@ -117,8 +118,8 @@ pub(crate) struct Prediction {
 }
 
 impl Prediction {
-    /// Where the rotation of `newer` will be `k` ticks later, if it was `older` `g` ticks before.
-    /// Steady spin is met exactly when `k` is `g`; otherwise components move on lines.
+    /// Predicts the rotation of `newer` `k` ticks later, if it was `older` `g` ticks before. Exact
+    /// for steady spin when `k` is `g`; otherwise components move on lines.
     #[inline]
     pub(crate) fn new(
         newer: [i32; WORDS],
@@ -133,7 +134,7 @@ impl Prediction {
         for index in 0..4 {
             dot += i64::from(q1[index]) * i64::from(q2[index]);
         }
-        // Of the two quaternions of a rotation the nearer.
+        // Takes the nearer of the two quaternions of a rotation.
         let sign = if dot < 0 { -1 } else { 1 };
         for c in &mut q2 {
             *c *= sign;
@@ -166,7 +167,7 @@ impl Prediction {
         largest as i32
     }
 
-    /// The three words, if this component is the one left out.
+    /// The three words, if this component is omitted.
     #[inline]
     pub(crate) fn words(&self, left_out: i32) -> [i32; 3] {
         let left_out = (left_out & 3) as usize;

@@ -1,27 +1,26 @@
-//! Rounds of a match: waiting for players, countdown, play, result. Nothing but a value the lead
-//! writes, so a newcomer, a reconnected player and the next lead all know where the match stands.
+//! Rounds of a match: waiting for players, countdown, play, result. Their state is a value the
+//! leader writes, so joiners, returning players and the next leader all have it.
 
 use gaggle_kit::{Micros, Slot, State};
 
 use crate::id::slot_of_byte;
 use crate::{Kinds, Session, ValueError, ValueWriter};
 
-/// The name of the value, as [`SessionEvent::ValueChanged`](crate::SessionEvent::ValueChanged)
-/// tells it.
+/// Name of the value in [`SessionEvent::ValueChanged`](crate::SessionEvent::ValueChanged).
 pub(crate) const NAME: &str = "gaggle round";
-/// Whose value it is said to be: everybody's.
+/// Slot the value is stored under; it concerns all players.
 const ALL: Slot = Slot::at(0);
 
-/// How rounds go.
+/// Settings of the rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoundConfig {
-    /// With fewer players there is no round. Default 2.
+    /// Players needed for a round. Default 2.
     pub players_min: usize,
-    /// From enough players, or the last result, to play. Default 3 s.
+    /// Time from enough players, or from the last result, to play. Default 3 s.
     pub countdown: Micros,
     /// A round without a winner ends after this. [`Micros::MAX`]: never. Default 90 s.
     pub time_limit: Micros,
-    /// For so long a result is shown. Default 4 s.
+    /// Time a result is shown. Default 4 s.
     pub result_duration: Micros,
     /// Rounds to win the match; 0 for rounds without end. Default 5.
     pub wins_needed: u8,
@@ -39,7 +38,7 @@ impl Default for RoundConfig {
     }
 }
 
-/// Where a match is.
+/// Phase of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum RoundPhase {
     /// There are too few players.
@@ -55,47 +54,48 @@ pub enum RoundPhase {
     Over,
 }
 
-/// Where a match stands, the same on every machine.
+/// State of a match, the same on every peer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, State)]
 pub struct RoundState {
-    /// What goes on.
+    /// Phase the match is in.
     pub phase: RoundPhase,
-    /// Which round, from 1; 0 before the first.
+    /// Number of the round, from 1; 0 before the first.
     pub round: u16,
-    /// The age of the session when the phase began, in milliseconds.
+    /// Age of the session when the phase began, in milliseconds.
     since_ms: u32,
-    /// The number of the player who won the last round.
+    /// Slot of the player that won the last round.
     winner: Option<u8>,
-    /// Rounds won, by number of the player.
+    /// Rounds won, by slot.
     #[state(max = 255)]
     wins: Vec<(u8, u8)>,
 }
 
 impl RoundState {
-    /// Who won the last round; nobody if it was a draw.
+    /// Winner of the last round; `None` if it was a draw.
     pub fn winner(&self) -> Option<Slot> {
         self.winner.and_then(slot_of_byte)
     }
 
-    /// How many rounds of this match a player has won.
+    /// Rounds of this match a player has won.
     pub fn wins(&self, player: Slot) -> u8 {
         self.wins.iter().find(|(number, _)| *number == player.byte()).map_or(0, |(_, wins)| *wins)
     }
 
-    /// Since when the phase goes on.
+    /// Time since the phase began.
     pub fn elapsed(&self, session: &Session) -> Micros {
         session.session_age().since(Micros::from_millis(self.since_ms.into()))
     }
 }
 
-/// Leads a match through its rounds.
+/// Advances a match through its rounds.
 ///
 /// ```
 /// # use gaggle_kit::{Micros, Slot};
 /// # use gaggle_replica::*;
 /// let rounds = Rounds::new(RoundConfig { players_min: 1, ..RoundConfig::default() });
 /// let kinds = Rounds::register(Kinds::new());
-/// let mut session = Session::new(ReplicaConfig::default(), kinds, Slot::at(0), JoinMode::Create, 7)?;
+/// let (config, player) = (ReplicaConfig::default(), Slot::at(0));
+/// let mut session = Session::new(config, kinds, player, JoinMode::Create, 7)?;
 /// for millis in (0..4_000).step_by(16) {
 ///     session.tick(Micros::from_millis(millis));
 ///     rounds.tick(&mut session);
@@ -109,30 +109,30 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// By these rules, which all machines have in common.
+    /// Rounds with these settings, which all peers share.
     pub const fn new(rules: RoundConfig) -> Rounds {
         Rounds { rules }
     }
 
-    /// Names what the rounds are told by, beside a game's kinds.
+    /// Registers the value of the rounds beside a game's kinds.
     #[must_use]
     pub fn register(kinds: Kinds) -> Kinds {
         kinds.with_value::<RoundState>(NAME, ValueWriter::Leader)
     }
 
-    /// Where the match stands.
+    /// Present state of the match.
     pub fn state(&self, session: &Session) -> RoundState {
         session.value(ALL).unwrap_or_default()
     }
 
-    /// What is left of the phase; none if it does not end by itself.
+    /// Time left of the phase; `None` if it does not end by itself.
     pub fn remaining(&self, session: &Session) -> Option<Micros> {
         let state = self.state(session);
         let length = self.length(state.phase)?;
         Some(length.since(state.elapsed(session)))
     }
 
-    /// Once a frame, on every machine: the lead moves the match on.
+    /// Call it once a frame on every peer: the leader advances the match.
     pub fn tick(&self, session: &mut Session) {
         if !session.is_leader() {
             return;
@@ -154,8 +154,8 @@ impl Rounds {
         self.write(session, RoundState { phase: next, round, ..state });
     }
 
-    /// The round has a winner, or is a draw. Only the lead can say so, while a round is played;
-    /// anybody else's word is none.
+    /// Ends the round with a winner or a draw. Takes effect only on the leader and while a round is
+    /// played.
     pub fn finish(&self, session: &mut Session, winner: Option<Slot>) {
         let mut state = self.state(session);
         if state.phase != RoundPhase::Playing || !session.is_leader() {
@@ -172,7 +172,7 @@ impl Rounds {
         self.write(session, state);
     }
 
-    /// A new match from the beginning. Only the lead can say so.
+    /// Starts a new match. Takes effect only on the leader.
     pub fn restart(&self, session: &mut Session) {
         self.write(session, RoundState::default());
     }
@@ -193,7 +193,7 @@ impl Rounds {
     fn write(&self, session: &mut Session, state: RoundState) {
         let since_ms = u32::try_from(session.session_age().as_millis()).unwrap_or(u32::MAX);
         let written: Result<(), ValueError> = session.set_value(ALL, &RoundState { since_ms, ..state });
-        // Refused to everybody but the lead, and that is as it should be.
+        // Only the leader may write the value, so an error is expected on every other peer.
         debug_assert!(written.is_ok() || !session.is_leader(), "{written:?}");
     }
 }

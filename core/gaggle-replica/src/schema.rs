@@ -1,5 +1,5 @@
 //! What all peers must have in common, as one number and part by part, and the kinds themselves.
-//! Made once; a handshake compares it with what another peer says. Absent: peers, objects.
+//! Made once; a handshake compares it with another peer's. Absent: peers, objects.
 
 use gaggle_kit::fnv1a_64;
 
@@ -13,7 +13,7 @@ pub(crate) struct Schema {
     pub(crate) kinds: Kinds,
     fingerprint: u64,
     parts: Vec<(SchemaPart, u32)>,
-    /// Most bits a record of any kind takes.
+    /// Most bits of a record of any kind.
     pub(crate) bits_max_of_all: usize,
 }
 
@@ -36,7 +36,7 @@ impl Schema {
         self.parts.iter().map(|(_, hash)| *hash).collect()
     }
 
-    /// Why a peer with this fingerprint and these parts cannot play along, if it cannot.
+    /// Reason to reject a peer with this fingerprint and these parts, if there is one.
     pub(crate) fn objection(&self, fingerprint: u64, theirs: &[u32]) -> Option<RejectReason> {
         if fingerprint == self.fingerprint {
             return None;
@@ -65,7 +65,7 @@ fn fingerprint(config: &ReplicaConfig, kinds: &Kinds) -> u64 {
     fnv1a_64(&bytes)
 }
 
-/// A game's own parts come first: a difference there says most.
+/// A game's own parts come first: a difference there is the most specific.
 fn parts(config: &ReplicaConfig, kinds: &Kinds) -> Vec<(SchemaPart, u32)> {
     let setting = |part: SchemaPart, number: u64| (part, fnv1a_64(format!("{part} {number}").as_bytes()));
     let settings = [

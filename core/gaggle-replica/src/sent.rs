@@ -1,38 +1,39 @@
-//! The packets of a link that were sent and may still be acknowledged, and what was in them.
+//! Packets of a link that were sent and may still be acknowledged, with their records. Absent:
+//! content of the records, retransmission.
 
 use std::collections::VecDeque;
 
 use gaggle_kit::Micros;
 
-/// A packet nobody acknowledged within so many younger ones never will be: a head has 128 bits of
-/// acknowledgements.
+/// Packets kept. One not acknowledged within so many later ones never will be: a header has 128
+/// bits of acknowledgements.
 const PACKETS_MAX: usize = 256;
-/// For so many ticks an acknowledgement of a packet taken for lost still counts if there are more
-/// than a few. All that is kept is gone through again and again: the less, the more of it stays
-/// near the processor.
+/// Ticks for which an acknowledgement of a packet assumed lost still counts, if there are more than
+/// a few. The list is scanned often, and a short one stays in the cache.
 const LATE_TICKS_MAX: u32 = 16;
 const FEW: usize = 64;
 
-/// What a record in a packet said.
+/// A record in a sent packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SentRecord {
-    /// The place of the object.
+    /// Place of the object.
     pub(crate) object: u32,
-    /// What was told, see `Object::stamp`; 0, which no object has, if the handle was closed.
+    /// Stamp of what was sent, see `Object::stamp`; 0, which no object has, if the handle was
+    /// closed.
     stamp: u32,
     pub(crate) handle: u16,
-    /// As what the object was introduced, see `Object::identity`.
+    /// Identity it was introduced with, see `Object::identity`.
     pub(crate) identity: u16,
 }
 
 impl SentRecord {
-    /// Something was told under a handle; without a stamp, that it is closed.
+    /// A record under a handle; without a stamp, the handle is closed.
     #[inline]
     pub(crate) fn new(object: u32, handle: u16, identity: u16, stamp: Option<u32>) -> SentRecord {
         SentRecord { object, stamp: stamp.unwrap_or(0), handle, identity }
     }
 
-    /// What was told; none if the handle was closed.
+    /// Stamp of what was sent; `None` if the handle was closed.
     #[inline]
     pub(crate) fn stamp(&self) -> Option<u32> {
         Some(self.stamp).filter(|&stamp| stamp != 0)
@@ -44,7 +45,7 @@ struct SentPacket {
     tick: u32,
     at: Micros,
     records: u32,
-    /// The last input change in it.
+    /// Last input change in it.
     inputs: u32,
     state: State,
 }
@@ -52,7 +53,7 @@ struct SentPacket {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Flying,
-    /// Taken for lost; an acknowledgement still counts.
+    /// Assumed lost; an acknowledgement still counts.
     Lost,
     Acked,
 }
@@ -60,15 +61,15 @@ enum State {
 /// Packets in the order of their numbers, and their records one after another.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
-    /// The number of the first packet kept.
+    /// Number of the first packet kept.
     first: u32,
     packets: VecDeque<SentPacket>,
     records: VecDeque<SentRecord>,
-    /// How many packets from the front are no longer flying.
+    /// Packets from the front that are no longer in flight.
     settled: usize,
-    /// Records of those.
+    /// Records of those packets.
     settled_records: usize,
-    /// The newest tick of which a packet was acknowledged.
+    /// Newest tick of which a packet was acknowledged.
     acked_tick: u32,
 }
 
@@ -77,22 +78,22 @@ impl Sent {
         Sent { first: 1, ..Sent::default() }
     }
 
-    /// The number of the next packet.
+    /// Number of the next packet.
     pub(crate) fn next_seq(&self) -> u32 {
         self.first + self.packets.len() as u32
     }
 
-    /// Notes a record of the packet being made.
+    /// Adds a record to the packet being made.
     #[inline]
     pub(crate) fn record(&mut self, record: SentRecord) {
         self.records.push_back(record);
     }
 
-    /// Notes the packet being made, with so many records and inputs up to a change.
+    /// Adds the packet being made, with so many records and inputs up to a change.
     pub(crate) fn packet(&mut self, tick: u32, at: Micros, records: usize, inputs: u32) {
         let records = records as u32;
         self.packets.push_back(SentPacket { tick, at, records, inputs, state: State::Flying });
-        // Only what is settled is forgotten: what flies is taken for lost long before so many
+        // Only settled packets are dropped: one in flight is assumed lost long before so many
         // follow it.
         while self.settled > 0 {
             let oldest = self.packets.front();
@@ -111,19 +112,19 @@ impl Sent {
         }
     }
 
-    /// How many packets and records are kept.
+    /// Number of packets and records kept.
     #[cfg(test)]
     pub(crate) fn kept(&self) -> (usize, usize) {
         (self.packets.len(), self.records.len())
     }
 
-    /// The last input change that was in a packet.
+    /// Last input change that was in a packet.
     pub(crate) fn inputs_in(&self, seq: u32) -> u32 {
         let index = seq.checked_sub(self.first).map(|index| index as usize);
         index.and_then(|index| self.packets.get(index)).map_or(0, |packet| packet.inputs)
     }
 
-    /// A packet was acknowledged: its tick, when it was sent, and its records, if that is news.
+    /// A packet was acknowledged: its tick, send time and records, if this is new.
     pub(crate) fn acknowledge(
         &mut self,
         seq: u32,
@@ -136,7 +137,7 @@ impl Sent {
         packet.state = State::Acked;
         let (tick, at, count) = (packet.tick, packet.at, packet.records as usize);
         self.acked_tick = self.acked_tick.max(tick);
-        // From whichever end is nearer: recent packets are acknowledged as a rule.
+        // From the nearer end: mostly recent packets are acknowledged.
         let start: usize = if index >= self.settled {
             let between = self.packets.range(self.settled..index).map(|packet| packet.records as usize);
             self.settled_records + between.sum::<usize>()
@@ -146,8 +147,8 @@ impl Sent {
         Some((tick, at, self.records.range(start..start + count).copied()))
     }
 
-    /// The next packet to be taken for lost: a later tick was acknowledged, or it is older than
-    /// `timeout_ticks`. Its tick, and its records.
+    /// Next packet assumed lost, because a later tick was acknowledged or it is older than
+    /// `timeout_ticks`: its tick and its records.
     pub(crate) fn next_lost(
         &mut self,
         now_tick: u32,

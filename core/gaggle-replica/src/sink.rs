@@ -1,13 +1,13 @@
-//! Where bits are written to: a packet, or a register.
+//! Targets that bits are written to: a packet, or a register. Absent: what the bits mean.
 
 use gaggle_kit::{BitWriter, BufferFull};
 
-/// Takes bits.
+/// Takes bits in order.
 pub(crate) trait Sink {
     /// A value of `count` bits, 64 at most.
     fn bits(&mut self, value: u64, count: u32) -> Result<(), BufferFull>;
 
-    /// A flag.
+    /// A flag of one bit.
     #[inline]
     fn bool(&mut self, flag: bool) -> Result<(), BufferFull> {
         self.bits(u64::from(flag), 1)
@@ -21,8 +21,8 @@ impl Sink for BitWriter<'_> {
     }
 }
 
-/// Up to 128 bits, without a buffer: several times as quick as a packet, and what most differences
-/// fit in. It takes any number of bits and says afterwards whether it holds them.
+/// Up to 128 bits without a buffer: several times as fast as a packet, and most differences fit. It
+/// accepts any number of bits and reports afterwards whether it holds them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Register {
     low: u64,
@@ -50,22 +50,22 @@ impl Sink for Register {
 }
 
 impl Register {
-    /// How many were written, held or not.
+    /// Number of bits written, held or not.
     #[inline]
     pub(crate) fn written(&self) -> u32 {
         self.count
     }
 
-    /// Whether all that was written is held.
+    /// Whether it holds all bits that were written.
     #[inline]
     pub(crate) fn is_whole(&self) -> bool {
         self.count <= 128
     }
 
-    /// Writes a short head and what is held to a packet.
+    /// Writes a short head and the held bits to a packet.
     #[inline]
     pub(crate) fn write_after(&self, head: Register, w: &mut BitWriter<'_>) -> Result<(), BufferFull> {
-        debug_assert!((1..64).contains(&head.count), "a head is short");
+        debug_assert!((1..64).contains(&head.count), "a head of 1 to 63 bits");
         let both = head.low | self.low << head.count;
         if head.count + self.count <= 64 {
             return w.bits(both, head.count + self.count);
@@ -80,7 +80,7 @@ impl Register {
         rest.write(w)
     }
 
-    /// Writes what is held to a packet.
+    /// Writes the held bits to a packet.
     #[inline]
     pub(crate) fn write(&self, w: &mut BitWriter<'_>) -> Result<(), BufferFull> {
         w.bits(self.low, self.count.min(64))?;

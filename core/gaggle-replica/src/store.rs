@@ -1,4 +1,4 @@
-//! All objects this peer has heard of, with the record and the value the world has for each.
+//! All objects this peer knows, with the record and the value of each.
 //!
 //! Every part reads it; authority and intake write it. Absent: links, who may change an object.
 
@@ -12,74 +12,74 @@ use crate::pool::{Block, Pool};
 use crate::version::{Record, Version};
 use crate::{Kind, KindOptions, Kinds, MemberId, MemberTag, ObjectId};
 
-/// A place in the store. Used again after its object is forgotten.
+/// Index of an object in the store. Used again after its object is forgotten.
 pub(crate) type ObjectIndex = u32;
 
-/// One object. What is looked at in every update comes first and together, because memory is
-/// fetched in lines of 64 bytes.
+/// One object. Fields read in every update come first and together, because memory is fetched in
+/// lines of 64 bytes.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub(crate) struct Object {
-    /// What the world has; none if records of it were only refused so far.
+    /// Accepted record; `None` if all records so far were rejected.
     pub(crate) record: Option<Record>,
     /// The value, in the pool of the record's kind.
     value: Block,
-    /// Values told under our name, for differences.
+    /// Values sent under this peer's authority, as baselines.
     pub(crate) history: History,
-    /// Changes with everything that has to be told anew in full: the claim and what comes with it,
-    /// and for somebody else's record the version.
+    /// Changes with everything that has to be sent in full again: the claim and its fields, and the
+    /// version of another member's record.
     pub(crate) stamp: u32,
-    /// The tick of our newest value.
+    /// Tick of this peer's newest value.
     pub(crate) captured: u32,
-    /// Changes with what is told only when the object is introduced.
+    /// Changes with the facts that are sent only in an introduction.
     pub(crate) identity: u16,
-    /// Our value changed since the last tick.
+    /// This peer's value changed since the last tick.
     pub(crate) dirty: bool,
-    /// Without a rightful holder.
+    /// It has no valid authority.
     pub(crate) orphan: bool,
-    /// On the session's list of those.
+    /// It is on the session's list of orphans.
     pub(crate) orphan_listed: bool,
-    /// And it is ours to take.
+    /// This peer is the successor.
     pub(crate) inheriting: bool,
-    /// On the session's list of deleted objects.
+    /// It is on the session's list of tombstones.
     pub(crate) buried: bool,
-    /// Nobody tells us of it any more, although it exists.
+    /// It exists, but no peer sends it to this one.
     pub(crate) hidden: bool,
     pub(crate) id: ObjectId,
-    /// When the value last changed.
+    /// Time the value last changed.
     pub(crate) changed_at: Micros,
-    /// Since when it is without a rightful holder.
+    /// Time since which it has no valid authority.
     pub(crate) orphan_since: Micros,
-    /// What is known of claims to it.
+    /// Claims to it that are known.
     pub(crate) claims: ClaimHistory,
-    /// By what it was shown wrongly, and when.
+    /// Display error, and when it arose.
     pub(crate) error: Option<(Block, Micros)>,
-    /// How many links have it in their tables.
+    /// Number of links that have it in their tables.
     pub(crate) mentions: u32,
-    /// How many links are owed its record.
+    /// Number of links that have to get its record.
     pub(crate) owed: u32,
-    /// Who told of it first; none if it was made here.
+    /// Peer that introduced it; `None` if it was spawned here.
     pub(crate) brought_by: Option<PeerId>,
 }
 
 /// Claims to one object, as far as they matter for the next.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClaimHistory {
-    /// The highest lock and claim counts ever seen.
+    /// Highest lock and claim counts ever received.
     pub(crate) top: (u32, u32),
-    /// When the claim last changed.
+    /// Time the claim last changed.
     pub(crate) claimed_at: Micros,
-    /// When this peer last claimed it; zero if never.
+    /// Time this peer last claimed it; zero if never.
     pub(crate) claimed_here: Micros,
-    /// The version a peer says a present member gave it, about which that member was asked.
+    /// Version a peer attributes to a present member, about which that member was asked.
     pub(crate) asked: Option<Version>,
-    /// On the list of objects whose creator had no authority.
+    /// It is on the list of objects whose creator had no authority.
     pub(crate) unauthorized: bool,
-    /// Its constants are as its maker said itself.
+    /// Its constants came from its creator.
     pub(crate) by_maker: bool,
 }
 
-/// What all objects of a kind share.
+/// Data that all objects of a kind share.
 #[derive(Debug, Clone)]
 pub(crate) struct KindStore {
     pub(crate) layout: Layout,
@@ -89,7 +89,7 @@ pub(crate) struct KindStore {
     pub(crate) errors: Pool<f64>,
 }
 
-/// All objects.
+/// All objects this peer knows.
 #[derive(Debug, Clone)]
 pub(crate) struct ObjectStore {
     pub(crate) kinds: Vec<KindStore>,
@@ -98,11 +98,11 @@ pub(crate) struct ObjectStore {
     index: IdTable,
     /// Objects of this peer that changed since the last tick.
     pub(crate) dirty: Vec<ObjectIndex>,
-    /// Those of them that no peer was told about yet.
+    /// Those of them that were not sent to any peer yet.
     pub(crate) fresh: Vec<ObjectIndex>,
-    /// Counter of the last object made here.
+    /// Counter of the last object spawned here.
     pub(crate) objects_made: u32,
-    /// Room for a value.
+    /// Buffer for one value.
     scratch: Vec<i32>,
 }
 
@@ -134,7 +134,7 @@ impl ObjectStore {
         self.index.get(id)
     }
 
-    /// The place of an object, made if there is none.
+    /// Index of an object, allocated if there is none.
     pub(crate) fn place_of(&mut self, id: ObjectId) -> ObjectIndex {
         if let Some(place) = self.index.get(id) {
             return place;
@@ -175,14 +175,14 @@ impl ObjectStore {
         place
     }
 
-    /// Forgets an object of which the world has no record.
+    /// Forgets an object without a record.
     pub(crate) fn forget(&mut self, place: ObjectIndex) {
         debug_assert!(self[place].record.is_none());
         self.index.remove(self[place].id);
         self.free.push(place);
     }
 
-    /// The place of an object that exists.
+    /// Index of an object that exists.
     pub(crate) fn live(&self, id: ObjectId) -> Result<ObjectIndex, ObjectError> {
         let place = self.find(id).ok_or(ObjectError::Unknown { id })?;
         match self[place].record {
@@ -191,43 +191,43 @@ impl ObjectStore {
         }
     }
 
-    /// Our value of an object changed, or our claim to it: it is told with the next tick.
+    /// This peer's value of an object or its claim changed: it is sent with the next tick.
     pub(crate) fn mark_dirty(&mut self, place: ObjectIndex) {
         if !std::mem::replace(&mut self[place].dirty, true) {
             self.dirty.push(place);
         }
     }
 
-    /// Everything about the authority of an object has to be told anew.
+    /// Everything about the authority of an object has to be sent again.
     pub(crate) fn change_stamp(&mut self, place: ObjectIndex) {
         let object = &mut self[place];
         object.stamp = object.stamp.wrapping_add(1).max(1);
     }
 
-    /// The world has no record of an object: nothing of it waits for anything.
+    /// An object has no record any more: it is removed from all lists.
     pub(crate) fn unlist(&mut self, place: ObjectIndex) {
         self.dirty.retain(|other| *other != place);
         let object = &mut self[place];
         (object.orphan, object.inheriting, object.orphan_listed, object.dirty) = (false, false, false, false);
     }
 
-    /// Whether a member with this tag would have made the object here, and did not.
+    /// Whether a member with this tag would have spawned the object here, and did not.
     pub(crate) fn is_unmade(&self, id: ObjectId, tag: MemberTag) -> bool {
         id.creator() == tag && id.counter() > self.objects_made
     }
 
-    /// How many objects a member is the authority of.
+    /// Number of objects under a member's authority.
     pub(crate) fn count_of(&self, member: MemberId) -> usize {
         let theirs = |record: Record| record.version.authority == member && !record.gone;
         self.objects.iter().filter(|object| object.record.is_some_and(theirs)).count()
     }
 
-    /// Whether no object is known, and no deletion.
+    /// Whether no object and no tombstone is known.
     pub(crate) fn is_blank(&self) -> bool {
         self.objects.iter().all(|object| object.record.is_none())
     }
 
-    /// Players go by other slots.
+    /// Renames the slots of players.
     pub(crate) fn rename(&mut self, renamed: impl Fn(Slot) -> Slot) {
         for place in 0..self.places() as ObjectIndex {
             let Some(record) = self[place].record else { continue };
@@ -248,15 +248,15 @@ impl ObjectStore {
         })
     }
 
-    /// An id for an object made here that no other object has, and its counter. Another peer may
-    /// have used the next one to keep this peer from using it.
+    /// Unused id for an object spawned here, and its counter. Another peer may have used the next
+    /// one to keep this peer from using it.
     pub(crate) fn next_id(&self, tag: MemberTag, is_forgotten: impl Fn(ObjectId) -> bool) -> ObjectId {
         let ids = (self.objects_made + 1..).map(|counter| ObjectId::new(tag, counter));
         let mut free = ids.filter(|&id| self.find(id).is_none() && !is_forgotten(id));
         free.next().unwrap_or(ObjectId::new(tag, u32::MAX))
     }
 
-    /// Makes an object of this peer.
+    /// Stores a new object of this peer.
     pub(crate) fn make<K: Kind>(&mut self, place: ObjectIndex, record: Record, value: &K, now: Micros) {
         self.set_record(place, Some(record));
         value.to_words(self.value_mut(place));
@@ -269,7 +269,7 @@ impl ObjectStore {
         self.mark_dirty(place);
     }
 
-    /// Writes a value, constants aside. Whether it is another.
+    /// Writes a value, except for constants. Returns whether it changed.
     pub(crate) fn write<K: Kind>(&mut self, place: ObjectIndex, kind: usize, value: &K) -> bool {
         let mut scratch = std::mem::take(&mut self.scratch);
         let layout = &self.kinds[kind].layout;
@@ -284,7 +284,7 @@ impl ObjectStore {
         is_other
     }
 
-    /// How many of the known objects a peer told of first.
+    /// Number of known objects a peer introduced.
     pub(crate) fn brought_by(&self, peer: PeerId) -> usize {
         let is_theirs = |&(place, object): &(ObjectIndex, &Object)| {
             object.brought_by == Some(peer) && self.find(object.id) == Some(place)
@@ -292,28 +292,28 @@ impl ObjectStore {
         self.iter().filter(is_theirs).count()
     }
 
-    /// How many places there are, used or not.
+    /// Number of indexes, used or not.
     pub(crate) fn places(&self) -> usize {
         self.objects.len()
     }
 
-    /// How many objects are known or heard of.
+    /// Number of objects that are known or referenced.
     pub(crate) fn len(&self) -> usize {
         self.objects.len() - self.free.len()
     }
 
-    /// Every place, those not in use included: their objects have no record.
+    /// Every index, unused ones included: their objects have no record.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ObjectIndex, &Object)> {
         (0..).zip(&self.objects)
     }
 
-    /// The kind of an object the world has.
+    /// Kind of an object with a record.
     #[inline]
     pub(crate) fn kind(&self, place: ObjectIndex) -> Option<&KindStore> {
         self[place].record.as_ref().map(|record| &self.kinds[usize::from(record.kind)])
     }
 
-    /// The value of an object the world has.
+    /// Value of an object with a record.
     #[inline]
     pub(crate) fn value(&self, place: ObjectIndex) -> &[i32] {
         let object = &self[place];
@@ -332,8 +332,8 @@ impl ObjectStore {
         }
     }
 
-    /// Gives an object a record, and room for its value if it has one. The value itself stays if
-    /// the kind does, and is zero otherwise.
+    /// Gives an object a record, and a block for its value if it has one. The value stays if the
+    /// kind does, and is zero otherwise.
     pub(crate) fn set_record(&mut self, place: ObjectIndex, record: Option<Record>) {
         let object = &mut self.objects[place as usize];
         let kind_of = |record: Option<Record>| record.filter(|record| !record.gone).map(|record| record.kind);
@@ -358,7 +358,7 @@ impl ObjectStore {
         }
     }
 
-    /// Forgets the values told under our name: a new claim begins a new history.
+    /// Drops the values sent under this peer's authority: a new claim begins a new history.
     pub(crate) fn clear_history(&mut self, place: ObjectIndex) {
         let object = &mut self.objects[place as usize];
         if let Some(record) = object.record {
@@ -366,7 +366,7 @@ impl ObjectStore {
         }
     }
 
-    /// Takes over the value a link has for it, which is of the kind of its record.
+    /// Copies the value a link has for it, which is of the kind of its record.
     pub(crate) fn copy_value(&mut self, place: ObjectIndex, from: Block) {
         let object = &self.objects[place as usize];
         if let Some(record) = object.record.filter(|record| !record.gone) {
@@ -374,7 +374,7 @@ impl ObjectStore {
         }
     }
 
-    /// Notes that the present value is the value of this tick.
+    /// Stores the present value as the value of this tick.
     #[inline]
     pub(crate) fn capture(&mut self, place: ObjectIndex, tick: u32) {
         let object = &mut self.objects[place as usize];

@@ -1,59 +1,59 @@
-//! Deleted objects: those remembered in full, and ids of those that are not any more.
-//! Claims and intake add to it, a tick visits a few. Absent: peers, who may delete.
+//! Deleted objects: those remembered in full, and ids of older ones. Claims and intake add to it, a
+//! tick visits a few. Absent: peers, who may delete.
 
 use crate::ObjectId;
 use crate::store::ObjectIndex;
 use crate::tombstone_ranges::Forgotten;
 
-/// What is remembered of deletions.
+/// Deletions this peer remembers.
 #[derive(Debug, Default)]
 pub(crate) struct Tombstones {
-    /// Places of deleted objects, remembered in full.
+    /// Indexes of deleted objects that are remembered in full.
     remembered: Vec<ObjectIndex>,
     cursor: usize,
-    /// Ids of objects of which nothing else is left.
+    /// Ids of objects of which nothing else is kept.
     forgotten: Forgotten,
 }
 
-/// What becomes of a tombstone that is looked at.
+/// Result for a visited tombstone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visit {
-    /// It stays until it is old and told.
+    /// It stays until it is old and acknowledged.
     Keep,
     /// The object exists again.
     Revived,
-    /// Its id is enough from now on.
+    /// Only its id is kept from now on.
     Forget(ObjectId),
 }
 
 impl Tombstones {
-    /// An object that was not listed is deleted.
+    /// Adds a deleted object.
     pub(crate) fn push(&mut self, place: ObjectIndex) {
         self.remembered.push(place);
     }
 
-    /// Whether an object is deleted so long that only its id is left.
+    /// Whether an object was deleted so long ago that only its id is kept.
     pub(crate) fn contains(&self, id: ObjectId) -> bool {
         self.forgotten.contains(id)
     }
 
-    /// Remembers no more of an object than its id.
+    /// Keeps no more of an object than its id.
     pub(crate) fn forget(&mut self, id: ObjectId) {
         self.forgotten.insert(id);
     }
 
-    /// How many are looked at in a tick: a few, since nothing waits for it.
+    /// Tombstones visited in a tick: a few, since nothing waits for it.
     pub(crate) fn visits(&self) -> usize {
         self.remembered.len().min(16)
     }
 
-    /// The next tombstone to look at.
+    /// Next tombstone to visit.
     pub(crate) fn next(&mut self) -> Option<ObjectIndex> {
         self.cursor = (self.cursor + 1) % self.remembered.len().max(1);
         self.remembered.get(self.cursor).copied()
     }
 
-    /// What becomes of the one that [`next`](Tombstones::next) returned.
+    /// Result for the one that [`next`](Tombstones::next) returned.
     pub(crate) fn settle(&mut self, visit: Visit) {
         if visit != Visit::Keep {
             self.remembered.swap_remove(self.cursor);

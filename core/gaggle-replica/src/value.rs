@@ -1,5 +1,5 @@
-//! What is known of each player beside the objects: name, score, colour. The last value wins,
-//! everywhere the same.
+//! Values of each player beside the objects: name, score, color. The last write wins on every peer.
+//! The session writes and merges them. Absent: links, messages, meaning of the bytes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,12 +11,12 @@ use crate::MemberId;
 /// Most bytes of one value.
 pub const VALUE_BYTES_MAX: usize = 1_024;
 
-/// Who may write values of a type.
+/// Which peer may write values of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueWriter {
     /// The player whose value it is.
     Player,
-    /// Whoever leads, about every player.
+    /// The leader, for every player.
     Leader,
 }
 
@@ -24,38 +24,38 @@ pub enum ValueWriter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// The type was not named when the session began.
-    #[error("values of this type are not among the session's kinds")]
+    /// The type was not registered when the session began.
+    #[error("values of this type are not registered; call `Kinds::with_value`")]
     UnknownType,
-    /// It is another player's, or the lead's, to write.
-    #[error("this machine may not write that value")]
+    /// Only another player, or the leader, may write it.
+    #[error("this peer may not write that value; only its player, or the leader, may")]
     NotWriter,
-    /// There is no such player: a session has 255 slots.
+    /// No such slot: a session has 255.
     #[error("{slot} is beyond the 255 of a session; use 0 to 254")]
     UnknownSlot {
         /// Slot that no session has.
         slot: Slot,
     },
-    /// It has too many bytes.
-    #[error("too large: at most {VALUE_BYTES_MAX} bytes")]
+    /// It has more than [`VALUE_BYTES_MAX`] bytes.
+    #[error("value is too large; use at most {VALUE_BYTES_MAX} bytes")]
     TooLarge,
-    /// This machine is not a member yet.
-    #[error("not admitted to the session yet")]
+    /// This peer is not a member yet.
+    #[error("not a member yet; wait for `SessionEvent::MembershipGranted`")]
     NotAdmitted,
 }
 
-/// A value and how it came to be.
+/// A value with the number of its writes and its last writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// How often it was written.
+    /// Number of writes so far.
     pub(crate) rev: u32,
-    /// By whom last.
+    /// Member that wrote it last.
     pub(crate) writer: MemberId,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Entry {
-    /// Whether this one is to be kept: written more often, or as often by a senior.
+    /// Whether this entry wins: more writes, or as many by a member earlier in join order.
     pub(crate) fn beats(&self, other: &Entry) -> bool {
         (self.rev, Reverse(self.writer)) > (other.rev, Reverse(other.writer))
     }
@@ -72,7 +72,7 @@ impl Values {
         self.entries.get(&(player, key))
     }
 
-    /// Takes a value if it beats what is there.
+    /// Takes a value if it beats the present one.
     pub(crate) fn merge(&mut self, player: Slot, key: u8, entry: Entry) -> bool {
         match self.entries.get_mut(&(player, key)) {
             Some(held) if !entry.beats(held) => false,

@@ -11,20 +11,20 @@ use crate::schema::Schema;
 use crate::session::work::Work;
 use crate::value::{Entry, VALUE_BYTES_MAX, ValueError, ValueWriter, Values};
 
-/// So long a new leader believes what others say the one before it wrote. As long as orphans wait
-/// for their successors.
+/// Time a new leader accepts what others report as values of the leader before it. As long as
+/// orphans wait for their successors.
 const LEARNS_FOR: Micros = Micros::from_secs(1);
 
 /// Values of players as this peer knows them.
 #[derive(Debug, Default)]
 pub(crate) struct ValueTable {
     table: Values,
-    /// Which values of its own players this peer has set.
+    /// Values of local players that this peer has set.
     set_here: VecSet<(Slot, u8)>,
 }
 
 impl ValueTable {
-    /// Sets a value of a player and tells all peers.
+    /// Sets a value of a player and sends it to all peers.
     pub(crate) fn set<T: State + 'static>(
         &mut self,
         work: &mut Work<'_>,
@@ -58,14 +58,14 @@ impl ValueTable {
         Ok(())
     }
 
-    /// A value of a player, if it is known.
+    /// Value of a player, if it is known.
     pub(crate) fn get<T: State + 'static>(&self, schema: &Schema, player: Slot) -> Option<T> {
         let key = schema.kinds.value_number::<T>()?;
-        // It was read once when it came.
+        // It was decoded once on arrival.
         self.table.get(player, key).and_then(|entry| decode_state(&entry.bytes).ok())
     }
 
-    /// Writes above what is there.
+    /// Writes above the present version.
     fn write(&mut self, work: &mut Work<'_>, player: Slot, key: u8, bytes: Vec<u8>) {
         let rev = self.table.get(player, key).map_or(0, |entry| entry.rev).saturating_add(1);
         self.write_as(work, player, key, bytes, rev);
@@ -77,7 +77,7 @@ impl ValueTable {
         self.spread(work, player, key, None);
     }
 
-    /// Tells all peers but one.
+    /// Sends a value to all peers but one.
     fn spread(&mut self, work: &mut Work<'_>, player: Slot, key: u8, but: Option<usize>) {
         let Some(entry) = self.table.get(player, key) else { return };
         let bytes = encode(player, key, entry);
@@ -88,7 +88,7 @@ impl ValueTable {
         }
     }
 
-    /// A member has come: it is told everything.
+    /// Sends a new member all values.
     pub(crate) fn tell_all(&mut self, work: &mut Work<'_>, link: usize) {
         let peer = work.peers[link].id;
         for (player, key, entry) in self.table.iter() {
@@ -96,8 +96,8 @@ impl ValueTable {
         }
     }
 
-    /// A member is gone: what it wrote last may not have reached everybody, and cannot any more but
-    /// through us.
+    /// A member left: what it wrote last may not have reached all peers, and can only be forwarded
+    /// by this one now.
     pub(crate) fn tell_of(&mut self, work: &mut Work<'_>, writer: MemberId) {
         let its: Vec<(Slot, u8)> =
             self.table.iter().filter(|(.., entry)| entry.writer == writer).map(|(p, k, _)| (p, k)).collect();
@@ -128,8 +128,8 @@ impl ValueTable {
         if self.table.get(message.player, message.key).is_some_and(|held| !entry.beats(held)) {
             return Ok(());
         }
-        // A value that is not the sender's own to write is passed on or contradicted, to all peers:
-        // not as often as one peer likes, and with room above it for its writer.
+        // A value the sender may not write is forwarded or contradicted, to all peers: rate-limited
+        // for each peer, and with room above it for its writer.
         let from_lead = Some(sender) == work.members.roster.leader();
         let is_its_own = if writer == ValueWriter::Leader { from_lead } else { own_word };
         let rev_max = if is_its_own { work.view().claims_max() } else { work.view().claims_max() / 2 };
@@ -147,8 +147,8 @@ impl ValueTable {
         Ok(())
     }
 
-    /// A present player speaks for itself. What others remember of an earlier stay is for that
-    /// player to take up or to contradict.
+    /// A present player decides about its own values. What others report from an earlier stay is
+    /// for that player to adopt or to contradict.
     fn hear_player(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         let is_of_the_gone = !work.members.roster.contains(entry.writer);
         if is_of_the_gone && work.members.me.has_slot(player) {
@@ -163,16 +163,16 @@ impl ValueTable {
         }
     }
 
-    /// The leader speaks for all. What the leader before it wrote, others may tell for a while, and
-    /// at any time what is known only to them.
+    /// The leader decides about all values. Others may forward what the leader before it wrote for
+    /// a while, and at any time what only they know.
     fn hear_leader(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         let knows_it = self.table.get(player, key).is_some();
         let is_settled = work.cx.now.since(work.members.leader_since) > LEARNS_FOR;
         if !work.members.is_leader() {
-            // Perhaps it will lead, or the leader passes it on.
+            // Its sender may become the leader, or the leader may forward it.
             ValueTable::keep(work, index, player, key, entry);
         } else if ValueTable::is_word_of(work, index, entry.writer) {
-            // It led elsewhere.
+            // It was the leader of another branch.
             self.write_above(work, player, key, entry, knows_it);
         } else if !work.members.roster.contains(entry.writer) {
             if knows_it && is_settled {
@@ -185,14 +185,14 @@ impl ValueTable {
         }
     }
 
-    /// Keeps what cannot be taken yet until the roster is another. Its writer is here and speaks
-    /// for itself, as far as known; but it may be gone already: then this is all that is left of
-    /// it.
+    /// Keeps what cannot be accepted yet until the roster changes. Its writer is present and sends
+    /// its own values, as far as known; but it may have left already, and then this is the last
+    /// copy.
     fn keep(work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         work.peers[index].side.values.merge(player, key, entry);
     }
 
-    /// Takes up as ours what a peer told, or writes what we have above it.
+    /// Adopts what a peer sent as this peer's own value, or writes the present one above it.
     fn write_above(&mut self, work: &mut Work<'_>, player: Slot, key: u8, told: Entry, knows_better: bool) {
         let held = self.table.get(player, key).filter(|_| knows_better);
         let (rev, is_new) = (told.rev.saturating_add(1), held.is_none());
@@ -222,8 +222,8 @@ impl ValueTable {
         work.cx.emit(SessionEvent::ValueChanged { player, value });
     }
 
-    /// Another member leads: what it said before this was known counts now. If this peer leads, all
-    /// others hear what it has.
+    /// Another member is the leader: what it sent before this was known counts now. If this peer is
+    /// the leader, all others get its values.
     pub(crate) fn leader_changed(&mut self, work: &mut Work<'_>) {
         if work.members.is_leader() {
             let by_lead =
@@ -237,19 +237,19 @@ impl ValueTable {
         self.resolve_kept(work);
     }
 
-    /// The roster is another: what was kept may be taken now.
+    /// The roster changed: kept values may be accepted now.
     pub(crate) fn resolve_kept(&mut self, work: &mut Work<'_>) {
         for index in 0..work.peers.len() {
             for (player, key, entry) in std::mem::take(&mut work.peers[index].side.values).into_all() {
                 let (rev, writer) = (entry.rev, entry.writer);
                 let message = ValueMessage { player, key, rev, writer, bytes: &entry.bytes };
-                // It was checked when it came.
+                // It was checked on arrival.
                 let _ = self.handle(work, index, &message);
             }
         }
     }
 
-    /// Players go by other slots; the round is no player's.
+    /// Renames the slots of players; the round is stored under a fixed slot.
     pub(crate) fn rename(&mut self, schema: &Schema, renamed: impl Fn(Slot) -> Slot) {
         for (player, key, entry) in std::mem::take(&mut self.table).into_all() {
             let is_shared = schema.kinds.values()[usize::from(key)].name == round::NAME;

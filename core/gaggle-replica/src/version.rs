@@ -1,5 +1,5 @@
-//! Which of two records of an object is the greater. The order is total and nothing in it wraps, so
-//! merging is taking the greater, in whatever order records arrive.
+//! Order of two records of an object. It is total and nothing in it wraps, so merging is taking the
+//! greater in whatever order records arrive.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -7,17 +7,16 @@ use gaggle_kit::Slot;
 
 use crate::MemberId;
 
-/// How an object came to be as it is: how often it was grabbed, how often touched, by whom last,
-/// and when it was told.
+/// Age of an object's state: number of locks and claims, the last authority, and its tick.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Version {
-    /// Grabs and deletions so far: they beat touches.
+    /// Locks and deletions so far; they beat claims.
     pub lock_seq: u32,
-    /// Touches so far.
+    /// Claims so far.
     pub claim_seq: u32,
-    /// Who made the last claim. Of two equal claims the senior's wins.
+    /// Member that claimed last. Of two equal claims that of the member earlier in join order wins.
     pub authority: MemberId,
-    /// The holder's tick.
+    /// Tick of the authority.
     pub tick: u32,
 }
 
@@ -26,7 +25,7 @@ impl Version {
         (self.lock_seq, self.claim_seq, Reverse(self.authority), self.tick)
     }
 
-    /// Whether both are of the same claim.
+    /// Whether both have the same claim.
     pub(crate) fn same_claim(&self, other: &Version) -> bool {
         (self.lock_seq, self.claim_seq, self.authority) == (other.lock_seq, other.claim_seq, other.authority)
     }
@@ -44,30 +43,31 @@ impl Ord for Version {
     }
 }
 
-/// A record of an object without its value: what decides about it.
+/// A record of an object without its value: all that resolution decides by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub(crate) version: Version,
-    /// The holder's player.
+    /// Player of the authority.
     pub(crate) player: Slot,
-    /// Grabbed and not let go.
+    /// Locked and not released.
     pub(crate) held: bool,
-    /// Who may take it back as soon as it sees it.
+    /// Player that may take it back as soon as it knows the object.
     pub(crate) owner_claim: Option<Slot>,
-    /// Whose it is under mixed policy. Never changes.
+    /// Player it belongs to under [`OwnerOrLeader`](crate::AuthorityPolicy::OwnerOrLeader). Never
+    /// changes.
     pub(crate) home: Option<Slot>,
-    /// Deleted: there is no value.
+    /// Deleted: a tombstone has no value.
     pub(crate) gone: bool,
     pub(crate) kind: u8,
 }
 
 impl Record {
-    /// The player the object belongs to: its owner, or the one it is kept for, else its authority.
+    /// The player the object belongs to: its owner, or the one it is held for, else its authority.
     pub(crate) fn owner(&self) -> Slot {
         self.home.or(self.owner_claim).unwrap_or(self.player)
     }
 
-    /// Whether both say the same, under whatever tick: what is gone stays as it is.
+    /// Whether both are equal but for the tick: a tombstone does not change.
     pub(crate) fn says_the_same(&self, other: &Record) -> bool {
         self.version == other.version || (self.gone && other.gone && self.version.same_claim(&other.version))
     }

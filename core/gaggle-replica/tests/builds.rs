@@ -133,7 +133,7 @@ fn builds_with_different_schema_reject_each_other() {
             kinds::<Boat, changed::Splash, Score, Pad>(),
             same(),
             SchemaPart::Event("splash"),
-            "the signal `splash`",
+            "the remote event `splash`",
         ),
         (
             kinds::<Boat, Splash, changed::Score, Pad>(),

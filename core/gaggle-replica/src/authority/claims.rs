@@ -13,11 +13,11 @@ use crate::store::ObjectIndex;
 use crate::version::Record;
 use crate::{ObjectId, OnLeave};
 
-/// A peer claims one object at most this often.
+/// Shortest time between two claims of a peer to one object.
 const CLAIM_INTERVAL: Micros = Micros::from_millis(100);
 
 impl Authority {
-    /// Takes an object, unless a present member has locked or just claimed it.
+    /// Claims an object, unless a present member has locked or just claimed it.
     pub(crate) fn claim(&mut self, work: &mut Work<'_>, id: ObjectId) -> Result<(), ObjectError> {
         let place = work.objects.live(id)?;
         let Some(record) = work.objects[place].record else { return Err(ObjectError::Unknown { id }) };
@@ -33,7 +33,8 @@ impl Authority {
         self.raise_claim(work, place, false, None).then_some(()).ok_or(ObjectError::RateLimited { id })
     }
 
-    /// Takes an object and locks it, unless a present member has. Beats every mere claim.
+    /// Claims an object and locks it, unless a present member has. Beats every claim without a
+    /// lock.
     pub(crate) fn lock(&mut self, work: &mut Work<'_>, id: ObjectId) -> Result<(), ObjectError> {
         let place = work.objects.live(id)?;
         let Some(record) = work.objects[place].record else { return Err(ObjectError::Unknown { id }) };
@@ -48,7 +49,7 @@ impl Authority {
         self.raise_claim(work, place, true, None).then_some(()).ok_or(ObjectError::RateLimited { id })
     }
 
-    /// Unlocks an object, whose authority stays this peer until another claims it.
+    /// Unlocks an object; this peer keeps authority until another claims it.
     pub(crate) fn release(work: &mut Work<'_>, id: ObjectId) -> Result<(), ObjectError> {
         let place = work.objects.live(id)?;
         match work.objects[place].record {
@@ -111,8 +112,8 @@ impl Authority {
         Ok(())
     }
 
-    /// Puts this peer's name on an object, above everything ever seen of it. Not, if that were more
-    /// claims than can have been made.
+    /// Sets this peer as authority of an object, above every version ever seen. Fails if that were
+    /// more claims than can have been made.
     pub(crate) fn raise_claim(
         &mut self,
         work: &mut Work<'_>,
@@ -207,8 +208,8 @@ impl Authority {
         }
     }
 
-    /// A member that says goodbye told all peers what it had to tell: what reached another peer
-    /// later than this one is here within a round trip.
+    /// A member that announces its leave has sent everything to all peers: what another peer got
+    /// after this one arrives here within a round trip.
     fn farewell(work: &Work<'_>) -> Micros {
         let others = work.peers.members();
         let slowest = others.map(|link| link.playback.rtt.unwrap_or(work.cx.config.succession_delay)).max();

@@ -19,24 +19,24 @@ use crate::{MemberId, ObjectId};
 pub(crate) use provenance::{Claim, Resolution};
 pub(crate) use view::MembershipView;
 
-/// Lists of objects that need a decision later.
+/// Objects that need a decision later.
 #[derive(Debug, Default)]
 pub(crate) struct Authority {
-    /// Objects without a rightful authority.
+    /// Objects without a valid authority.
     orphans: Vec<ObjectIndex>,
     /// Objects this peer locked.
     locked: Vec<ObjectIndex>,
     /// Records that claim more than can have happened yet: peer and handle.
     premature: Vec<(PeerId, u16)>,
     premature_at: Micros,
-    /// Objects whose creator had no authority, as far as known, what was said of them first, and
-    /// since when.
+    /// Objects whose creator had no authority, as far as known, with their first record and its
+    /// time.
     unauthorized: Vec<(ObjectId, Record, Micros)>,
 }
 
 impl Authority {
     /// Notes an object whose creator had no authority. It is not deleted at once: another peer may
-    /// know better.
+    /// know that it had.
     fn note_unauthorized(&mut self, work: &mut Work<'_>, place: ObjectIndex, record: Record) {
         let object = &mut work.objects[place];
         if !std::mem::replace(&mut object.claims.unauthorized, true) {
@@ -44,8 +44,8 @@ impl Authority {
         }
     }
 
-    /// Deletes objects whose creator had no authority, so that peers that believe in them do not
-    /// any more.
+    /// Deletes objects whose creator had no authority, so that peers that accepted them delete
+    /// them, too.
     pub(crate) fn despawn_unauthorized(&mut self, work: &mut Work<'_>) {
         let mut index = 0;
         while let Some(&(id, record, since)) = self.unauthorized.get(index) {
@@ -57,7 +57,7 @@ impl Authority {
             }
             let place = work.objects.find(id);
             if let Some(place) = place.filter(|&place| work.objects[place].record.is_some()) {
-                // A member with the right to it told of it since: what others said of it counts,
+                // A member with the right to it has sent it since: then records of others count,
                 // too.
                 self.unauthorized.swap_remove(index);
                 work.objects[place].claims.unauthorized = false;
@@ -68,7 +68,7 @@ impl Authority {
                 let gone = Record { held: false, owner_claim: None, gone: true, ..record };
                 work.objects.set_record(place, Some(gone));
                 if !self.delete(work, place) {
-                    // There were more claims than there can have been: not yet.
+                    // That would be more claims than there can have been: not yet.
                     work.objects.set_record(place, None);
                     index += 1;
                     continue;
@@ -80,7 +80,7 @@ impl Authority {
         }
     }
 
-    /// A member without the right to it says that what we rightfully hold is another's.
+    /// A member without the right to it reports an object of this peer as another's.
     fn contradict(&mut self, work: &mut Work<'_>, place: ObjectIndex) {
         if !work.cx.ablation.holds(Rule::UsurpersAreContradicted) {
             return;
@@ -90,8 +90,8 @@ impl Authority {
         }
     }
 
-    /// A peer brought more objects than there may be and lost its link for it: those it still holds
-    /// are deleted.
+    /// A peer introduced more objects than allowed and lost its link: those still under its
+    /// authority are deleted.
     pub(crate) fn despawn_flood(&mut self, work: &mut Work<'_>, peer: PeerId, member: MemberId) {
         for place in 0..work.objects.places() as ObjectIndex {
             let object = &work.objects[place];
@@ -108,7 +108,7 @@ impl Authority {
         }
     }
 
-    /// The leader knows that an object is long gone.
+    /// The leader reports that an object was deleted long ago.
     pub(crate) fn handle_forgotten(&mut self, work: &mut Work<'_>, link: usize, id: ObjectId) {
         let sender = work.peers[link].present();
         let from_leader = sender.is_some() && sender == work.members.roster.leader();
@@ -118,7 +118,7 @@ impl Authority {
         if !record.gone {
             work.cx.emit(SessionEvent::Despawned { id });
             if mine && self.delete(work, place) {
-                // Peers that know it from us have to learn it from us.
+                // Peers that got it from this one have to get its deletion from this one.
                 return;
             }
         } else if work.objects[place].owed > 0 {
@@ -132,11 +132,11 @@ impl Authority {
         self.forget_record(work, place);
     }
 
-    /// A peer was told what we are said to have said: we say it ourselves.
+    /// A peer received a record in this peer's name: this peer sends its own.
     pub(crate) fn handle_ask(work: &mut Work<'_>, link: usize, id: ObjectId) {
         let is_present = work.peers[link].present().is_some();
         let Some(place) = work.objects.find(id).filter(|_| is_present) else { return };
-        // Only what is ours to say, and what matters to this peer.
+        // Only a record of this peer's authority, and of interest to that peer.
         let mine = |record: Record| record.version.authority == work.members.me.id;
         if work.objects[place].record.is_some_and(mine) && !work.hides(link, place) {
             work.peers[link].out.objects[place as usize].forget_acks();
@@ -145,7 +145,7 @@ impl Authority {
         }
     }
 
-    /// Looks at a few tombstones and forgets those that are old and told.
+    /// Visits a few tombstones and forgets those that are old and acknowledged.
     fn visit_tombstones(&mut self, work: &mut Work<'_>) {
         for _ in 0..work.tombstones.visits() {
             let Some(place) = work.tombstones.next() else { return };
@@ -160,7 +160,7 @@ impl Authority {
         }
     }
 
-    /// The world has no record of an object any more.
+    /// An object has no record any more.
     pub(crate) fn forget_record(&mut self, work: &mut Work<'_>, place: ObjectIndex) {
         work.objects.set_record(place, None);
         self.orphans.retain(|other| *other != place);
@@ -169,7 +169,7 @@ impl Authority {
         work.forget_unmentioned(place);
     }
 
-    /// Objects this peer is about to succeed to.
+    /// Objects this peer is about to take as their successor.
     #[cfg(test)]
     pub(crate) fn succeeding<'a>(
         &'a self,

@@ -1,6 +1,6 @@
-//! What a record is worth by what this peer knows of its authority: the pure part of resolving one.
-//! `resolve.rs` asks it for every record that is not plainly the next value.
-//! Absent: what follows from the answer, packets, peers.
+//! Worth of a record by what this peer knows of its authority: the pure part of resolving one.
+//! `resolve.rs` asks it for every record that is not plainly the next value. Absent: effects of the
+//! answer, packets, peers.
 
 use gaggle_kit::Micros;
 
@@ -13,65 +13,66 @@ use crate::roster::RosterMember;
 use crate::store::Object;
 use crate::version::Record;
 
-/// For so long after a member left, what only others know of it is believed. They notice its leave
-/// later, by seconds; a peer can lie in the name of the one that left in this time.
+/// Time after a member left in which forwarded records of it are accepted. Other peers notice its
+/// leave seconds later; within this time a peer can lie in its name.
 const BEREAVED: Micros = Micros::from_secs(10);
 
-/// So many objects in the name of a member who left are believed of every peer that passes them on,
-/// besides those the member had announced and not told of: what it made in its last seconds.
+/// Objects in the name of members who left that are accepted of each peer, besides those the member
+/// had announced and not introduced: what it spawned in its last seconds.
 const LEGACIES_MAX: u32 = 256;
 
-/// A record as a peer told it, and what is known of its object.
+/// A record as a peer sent it, and what is known of its object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Claim<'a> {
     pub(crate) record: &'a Record,
     pub(crate) object: &'a Object,
     pub(crate) sender: RosterMember,
-    /// Objects in the name of members who left that the sender brought before.
+    /// Objects in the name of members who left that the sender introduced before.
     pub(crate) legacies: u32,
-    /// Its authority is present and speaks for itself, and the sender is another.
+    /// Its authority is present and sends its own records, and the sender is another.
     pub(crate) is_spoken_for: bool,
-    /// It names an object this peer would have made and did not.
+    /// It names an object this peer would have spawned and did not.
     pub(crate) is_unmade: bool,
-    /// Its object is deleted so long that only the id is left.
+    /// Its object was deleted so long ago that only the id is kept.
     pub(crate) is_forgotten: bool,
 }
 
-/// What becomes of a record.
+/// Result for a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Resolution {
-    /// It says what the world has already.
+    /// It equals the present record.
     Keep,
-    /// It goes into the world if it is above what is there.
+    /// It replaces the present record if it is greater.
     Adopt,
-    /// It goes into the world: the maker of the object corrects what others said of it.
+    /// It replaces the present record: the creator of the object corrects what others sent in its
+    /// name.
     Correct,
-    /// It stays with its peer; its authority is asked itself.
+    /// It stays with its peer; its authority is asked.
     Ask,
-    /// It stays with its peer, and would be this peer's to take, but its creator had no authority.
+    /// It stays with its peer and would be this peer's to take, but its creator had no authority.
     Unauthorized,
-    /// It stays with its peer, and this peer claims anew what it rightfully holds.
+    /// It stays with its peer, and this peer claims its own object anew.
     Contradict,
     /// It stays with its peer and is resolved again when the roster changes.
     Reject,
 }
 
-/// Worth of a record, whether or not its authority should speak for itself.
+/// Worth of a record, whether or not its authority should send it itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Permitted,
     Refused,
-    /// It would be ours to take, but its creator had no authority.
+    /// This peer would be the successor, but its creator had no authority.
     Disowned,
-    /// A member without the right to it says that another holds what we rightfully hold.
+    /// A member without the right to it attributes an object of this peer to another.
     Usurper,
-    /// The maker of the object says what it is; before, another spoke in its name.
+    /// The creator of the object sends its constants; before, another peer sent them in its name.
     Correction,
 }
 
 impl MembershipView<'_> {
-    /// What becomes of a record: a function of its arguments alone.
+    /// Resolves a record: a function of its arguments alone.
     pub(crate) fn resolve(&self, claim: &Claim<'_>) -> Resolution {
         let Claim { record, object, .. } = *claim;
         if let Some(world) = &object.record {
@@ -103,8 +104,8 @@ impl MembershipView<'_> {
         let id = object.id;
         let rightful = self.is_rightful(id, record);
         if let Some(world) = object.record {
-            // Kind and owner say whose an object is: a member that says they are others must have a
-            // right to the object as it is.
+            // Kind and owner decide which player an object belongs to: a member that changes them
+            // must have a right to the object as it is.
             let same = (world.kind, world.home) == (record.kind, record.home);
             let as_it_is = Record { kind: world.kind, home: world.home, ..*record };
             let may_change = rightful && self.is_rightful(id, &as_it_is);
@@ -136,7 +137,7 @@ impl MembershipView<'_> {
                     false => Standing::Disowned,
                 }
             }
-            // An orphan is told its successor; no other peer has to hear of it first.
+            // An orphan goes to its successor; no other peer has to get it first.
             None if !record.gone => Standing::Refused,
             _ if is_ours_to_know && self.is_borne_out(id, sender, object.record, record) => {
                 Standing::Permitted
@@ -145,8 +146,8 @@ impl MembershipView<'_> {
         }
     }
 
-    /// Whether a record would take an object from its rightful authority, by the word of a member
-    /// that may not hold it.
+    /// Whether a record of a member that may not have the object would take it from its rightful
+    /// authority.
     fn is_usurped(&self, id: ObjectId, sender: RosterMember, world: &Record, record: &Record) -> bool {
         let policy = &self.cx.config.authority;
         self.is_rightful(id, world)
@@ -168,9 +169,9 @@ impl MembershipView<'_> {
         })
     }
 
-    /// Whether a member who is not here may have said what is said in its name of a known object:
-    /// it held it before, or had a right to it until it left. A sender that may hold the object
-    /// itself need not borrow a name.
+    /// Whether a member who is absent may have sent the record of a known object attributed to it:
+    /// it had authority before, or a right to it until it left. A sender that may have the object
+    /// itself gains nothing by another's name.
     fn is_borne_out(
         &self,
         id: ObjectId,
@@ -195,8 +196,8 @@ impl MembershipView<'_> {
         if let Some(late) = self.late_holder(*id, record) {
             return claim.legacies < late.unheard.saturating_add(LEGACIES_MAX);
         }
-        // What was kept for this peer while it was away: the leader knows, or a member that may
-        // hold it without this peer.
+        // What was held for this peer while it was away: the leader knows, or a member that may
+        // have it without this peer.
         let before_us = |holder: RosterMember| {
             self.cx.config.authority.may_hold(holder, &info, &roster.without(self.members.me.id))
         };

@@ -1,6 +1,6 @@
-//! Which record of an object the world takes: the greatest that is permitted. A rejected record
-//! stays with its peer and is resolved again when the roster changes.
-//! Intake calls it for records, the session when the roster changes. Absent: bytes, budgets.
+//! Resolution of records: an object keeps the greatest record that is permitted. A rejected record
+//! stays with its peer and is resolved again when the roster changes. Intake calls it for records,
+//! the session when the roster changes. Absent: bytes, bandwidth.
 
 use gaggle_kit::Micros;
 
@@ -17,14 +17,14 @@ use crate::store::ObjectIndex;
 use crate::version::Record;
 use crate::{MemberId, ObjectId};
 
-/// How often premature records are resolved again.
+/// Interval at which premature records are resolved again.
 const PREMATURE_INTERVAL: Micros = Micros::from_secs(1);
 
-/// Questions wait while so many messages do.
+/// No questions are sent while this many messages wait.
 const MESSAGES_MAX: usize = 1_024;
 
 impl Authority {
-    /// Resolves what a peer has under a handle.
+    /// Resolves the record a peer has under a handle.
     pub(crate) fn resolve_handle(&mut self, work: &mut Work<'_>, link: usize, handle: u16) {
         let incoming = &work.peers[link].inbound.table[usize::from(handle)];
         let Some((_, record)) = incoming.record.filter(|_| incoming.is_open()) else { return };
@@ -43,7 +43,7 @@ impl Authority {
         self.take(work, link, sender, place, record, Some(value));
     }
 
-    /// Resolves what all peers have of an object.
+    /// Resolves the records all peers have of an object.
     pub(crate) fn resolve_object(&mut self, work: &mut Work<'_>, place: ObjectIndex) {
         for link in 0..work.peers.len() {
             if let Ok(handle) = u16::try_from(work.peers[link].inbound.table_of[place as usize]) {
@@ -52,12 +52,12 @@ impl Authority {
         }
     }
 
-    /// What becomes of a record: a function of its arguments alone.
+    /// Resolves a record: a function of its arguments alone.
     pub(crate) fn resolve(claim: &Claim<'_>, view: &MembershipView<'_>) -> Resolution {
         view.resolve(claim)
     }
 
-    /// Resolves a record and does what follows from it.
+    /// Resolves a record and applies the result.
     fn take(
         &mut self,
         work: &mut Work<'_>,
@@ -75,8 +75,8 @@ impl Authority {
             object.claims.top.1.max(record.version.claim_seq),
         );
         if let Some(world) = &mut object.record {
-            // Others said it at a time its authority has not reached yet, which it says itself:
-            // they lied while it was away.
+            // Its authority reports an earlier tick than others attributed to it, so they lied
+            // while it was away.
             let same_claim = world.version.same_claim(&record.version);
             if same_claim && holder == sender.id && world.version.tick > their_tick {
                 world.version.tick = 0;
@@ -123,7 +123,7 @@ impl Authority {
         work.cx.stats.records_rejected += 1;
     }
 
-    /// Puts a record into the world.
+    /// Replaces the record of an object.
     fn replace(&mut self, work: &mut Work<'_>, place: ObjectIndex, record: Record, value: Option<Block>) {
         let object = &work.objects[place];
         let (id, before) = (object.id, object.record);
@@ -134,7 +134,7 @@ impl Authority {
             && !record.gone
             && !is_mine
             && work.members.is_member();
-        // A player that gets its own back after a partition goes on from where it was.
+        // A player that gets its own object back after a partition goes on from its own value.
         let keeps_value = in_trust && was_mine && before.is_some_and(|b| !b.gone && b.kind == record.kind);
 
         if before.is_some_and(|before| {
@@ -172,7 +172,7 @@ impl Authority {
         if was_hidden && !record.gone {
             work.cx.emit(SessionEvent::InterestGained { id });
         }
-        // Of a deletion that is not shown yet is told when it is.
+        // A deletion that is not shown yet is reported when it is.
         if !departs && (record.gone || !work.smoothing.return_departing(id)) {
             tell_of(work, id, before.as_ref(), &record, in_trust);
         }
@@ -186,7 +186,7 @@ impl Authority {
         work.refresh(place);
     }
 
-    /// A record came that is below ours: this peer tells, if no other will.
+    /// A record lower than this peer's arrived: this peer answers, unless another will.
     pub(crate) fn answer(work: &mut Work<'_>, link: usize, place: ObjectIndex, record: &Record) {
         if work.members.spectator {
             return;
@@ -206,7 +206,7 @@ impl Authority {
         }
         let holder = world.version.authority;
         if work.hides(link, place) {
-            // A peer that names it need not know it.
+            // A peer that names the object need not know it.
             return;
         }
         let speaks_itself = holder != work.members.me.id && work.members.roster.contains(holder);
@@ -218,7 +218,7 @@ impl Authority {
         }
     }
 
-    /// Finds out whether an object has a rightful authority, and lists it if not.
+    /// Checks whether an object has a valid authority, and lists it if not.
     pub(crate) fn note_orphan(&mut self, work: &mut Work<'_>, place: ObjectIndex) {
         let object = &work.objects[place];
         let Some(record) = object.record else { return };
@@ -238,7 +238,7 @@ impl Authority {
         object.inheriting = inheriting;
     }
 
-    /// A member came or went: everything is resolved again, and orphans are told again.
+    /// A member joined or left: every record is resolved again, and orphans are sent again.
     pub(crate) fn roster_changed(&mut self, work: &mut Work<'_>) {
         self.unauthorized.clear();
         for place in 0..work.objects.places() as ObjectIndex {
@@ -283,9 +283,9 @@ impl Authority {
     }
 }
 
-/// Whether a member passes on another's word about an object: then it does not stand by its own any
-/// more, and others may tell what that was. Of two members that each gave way to the other, neither
-/// would be believed else.
+/// Whether a member forwards another member's record of an object: then its own does not count any
+/// more, and others may report what that was. Of two members that each gave way to the other,
+/// neither record would be accepted otherwise.
 fn gave_up(work: &Work<'_>, member: MemberId, place: ObjectIndex) -> bool {
     let Some(link) = work.peers.of(member).filter(|_| work.objects[place].mentions > 0) else {
         return false;
@@ -297,11 +297,11 @@ fn gave_up(work: &Work<'_>, member: MemberId, place: ObjectIndex) -> bool {
     })
 }
 
-/// A peer says what a present member said: that member is asked itself.
+/// A peer reports a record of a present member: that member is asked.
 fn ask(work: &mut Work<'_>, place: ObjectIndex, record: &Record) {
     let object = &work.objects[place];
     let id = object.id;
-    // Newer values of the claim we know come from the holder by themselves.
+    // Newer values of the known claim arrive from the authority itself.
     let news = object.record.is_none_or(|world| {
         !world.version.same_claim(&record.version) && work.view().is_above(id, record, &world)
     });

@@ -1,5 +1,5 @@
-//! Rules of authority as one peer applies them to its roster: who may hold, succeed and outrank.
-//! Parts get it as a read-only argument. Absent: what was told to whom, budgets.
+//! Rules of authority as one peer applies them to its roster: which members may have authority,
+//! succeed and outrank. Parts get it as a read-only argument. Absent: state of peers, bandwidth.
 
 use gaggle_kit::Micros;
 
@@ -10,11 +10,11 @@ use crate::session::cx::Cx;
 use crate::version::Record;
 use crate::{MemberId, ObjectId};
 
-/// No more claims of an object than this can have been made, and so many more every second: a peer
-/// that lies about the count locks an object for seconds, not for ever.
+/// Claims an object can have had when a session begins; [`CLAIMS_PER_SECOND`] are added every
+/// second. A peer that lies about the count locks an object for seconds, not for ever.
 const CLAIMS_BASE: u64 = 1_024;
 const CLAIMS_PER_SECOND: u64 = 256;
-/// Clocks of two peers differ by no more than this.
+/// Largest assumed difference between the clocks of two peers.
 const CLAIMS_SLACK: Micros = Micros::from_secs(5);
 
 /// Roster, settings and time, read-only.
@@ -25,14 +25,14 @@ pub(crate) struct MembershipView<'a> {
 }
 
 impl MembershipView<'_> {
-    /// Whether this peer may hold an object.
+    /// Whether the policy lets this peer have authority over an object.
     pub(crate) fn may_hold(&self, id: ObjectId, record: &Record) -> bool {
         let Membership { me, roster, .. } = self.members;
         self.members.is_member()
             && self.cx.config.authority.may_hold(*me, &ObjectInfo::of(id, record), roster)
     }
 
-    /// Whether the authority of a record is present and may hold the object.
+    /// Whether the authority of a record is present and permitted.
     pub(crate) fn is_rightful(&self, id: ObjectId, record: &Record) -> bool {
         let roster = &self.members.roster;
         let holder = roster.of_member(record.version.authority);
@@ -41,18 +41,18 @@ impl MembershipView<'_> {
         })
     }
 
-    /// The member that is to take an object without a rightful authority.
+    /// Successor for an object without a valid authority.
     pub(crate) fn successor(&self, id: ObjectId, record: &Record) -> Option<MemberId> {
         let successor = self.cx.config.authority.successor(&ObjectInfo::of(id, record), &self.members.roster);
         successor.map(|present| present.id)
     }
 
-    /// Whether this peer succeeds to an object.
+    /// Whether this peer is the successor for an object.
     pub(crate) fn succeeds(&self, id: ObjectId, record: &Record) -> bool {
         self.successor(id, record) == Some(self.members.me.id)
     }
 
-    /// No lock and no claim count above this can be honest yet.
+    /// Highest lock and claim count that can be honest now.
     pub(crate) fn claims_max(&self) -> u32 {
         let seconds = (self.members.session_age(self.cx) + CLAIMS_SLACK).get() / 1_000_000;
         u32::try_from(CLAIMS_BASE + CLAIMS_PER_SECOND * seconds).unwrap_or(u32::MAX)
@@ -72,8 +72,8 @@ impl MembershipView<'_> {
         a.version > b.version
     }
 
-    /// Records of rightful members come first, then those of members who left, who may have been
-    /// rightful; last those of present members who may not. Otherwise such a member would only
+    /// Records of permitted members come first, then those of members who left, who may have been
+    /// permitted; last those of present members who are not. Otherwise such a member would only
     /// have to wait for the leader to leave.
     fn rank(&self, id: ObjectId, record: &Record) -> u8 {
         match (self.is_rightful(id, record), self.members.roster.contains(record.version.authority)) {

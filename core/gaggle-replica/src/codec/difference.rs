@@ -1,4 +1,5 @@
-//! What was not expected of a value.
+//! Differences of values from their prediction: encoding and decoding. Absent: which baselines a
+//! receiver has, packets.
 
 use gaggle_kit::{BitReader, BufferFull, DecodeError};
 
@@ -8,15 +9,15 @@ use crate::residual;
 use crate::rotation::{self, Prediction};
 use crate::sink::Sink;
 
-/// Up to so many bits a count is written whole: a difference would not be shorter.
+/// Bits up to which a count is written whole: a difference would not be shorter.
 pub(crate) const SMALL_COUNT_BITS: u32 = 5;
 
 impl Layout {
-    /// Whether a value is just what is expected: numbers and directions on their way, everything
-    /// else unchanged. One bit tells that.
+    /// Whether a value equals its prediction: numbers and directions continued, everything else
+    /// unchanged. One bit encodes it.
     #[inline]
     pub(crate) fn is_expected(&self, value: &[i32], base: &Baselines<'_>) -> bool {
-        // What is cheap to compare first: rotations and jumps, which must not have changed at all.
+        // Cheap comparisons first: rotations and discrete fields, which must be unchanged.
         for &first in &self.rotations {
             if value[first..first + rotation::WORDS] != base.newer[first..first + rotation::WORDS] {
                 return false;
@@ -50,7 +51,7 @@ impl Layout {
         true
     }
 
-    /// Fills in the value for which [`Layout::is_expected`] says yes.
+    /// Fills in the value for which [`Layout::is_expected`] returns true.
     pub(crate) fn fill_expected(&self, value: &mut [i32], base: &Baselines<'_>) {
         for glide in &self.glides {
             match *glide {
@@ -82,11 +83,10 @@ impl Layout {
         }
     }
 
-    /// Writes how a value differs from what is expected.
+    /// Writes how a value differs from its prediction.
     ///
-    /// Which fields that jump changed comes first, if there are any: one bit if none did, else one
-    /// bit each and one for everything that glides. What glides and did not move at all has the
-    /// same right to be left out.
+    /// Flags of changed discrete fields come first, if there are any: one bit if none changed, else
+    /// one bit each and one for all continuous fields, which are omitted if none of them moved.
     pub(crate) fn write_difference(
         &self,
         w: &mut impl Sink,
@@ -129,7 +129,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Whether nothing that glides moved.
+    /// Whether all continuous fields are unchanged.
     #[inline]
     fn rests(&self, value: &[i32], newer: &[i32]) -> bool {
         self.glides.iter().all(|glide| {
@@ -187,7 +187,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Reads what [`Layout::write_difference`] wrote. Constants of `value` are left alone.
+    /// Reads what [`Layout::write_difference`] wrote. Constants of `value` are left unchanged.
     pub(crate) fn read_difference(
         &self,
         r: &mut BitReader<'_>,

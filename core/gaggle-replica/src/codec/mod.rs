@@ -1,11 +1,11 @@
-//! Values on the wire: whole, or as what was not expected of them given values the receiver already
-//! has.
+//! Values on the wire: whole, or as differences from a prediction that the receiver makes from
+//! values it already has.
 //!
-//! This file says what is expected; `whole.rs` and `difference.rs` write and read. Expectation is
-//! integers alone, and the quantised value is the truth at both ends, so nothing drifts. Which
-//! values the receiver has is `history.rs`; what surrounds a value in a packet is `record.rs`.
+//! This file predicts; `whole.rs` and `difference.rs` write and read. Prediction uses integers
+//! only, and both ends keep the quantized value, so nothing drifts. Absent: which values the
+//! receiver has (`history.rs`), the rest of a record (`record.rs`).
 
-#![expect(clippy::needless_range_loop, reason = "a word's number counts in several lists at once")]
+#![expect(clippy::needless_range_loop, reason = "a word's number indexes several lists at once")]
 
 mod difference;
 #[cfg(test)]
@@ -18,21 +18,21 @@ use crate::layout::{Glide, Jump, PER_TICK_BITS};
 use crate::reciprocal::reciprocal;
 use crate::{Axis, residual, rotation};
 
-/// What sender and receiver both have of an object.
+/// Values of an object that sender and receiver both have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Baselines<'a> {
     /// The newest value.
     newer: &'a [i32],
-    /// How many ticks ago it was.
+    /// Its age in ticks.
     k: i64,
-    /// One before it through which a line can be drawn; the same if there is none.
+    /// An earlier one through which a line can be drawn; the same if there is none.
     older: &'a [i32],
-    /// How many ticks before.
+    /// Ticks between the two.
     g: i64,
     has_line: bool,
 }
 
-/// A prediction from further back says nothing about where something is now.
+/// A prediction from further back tells nothing about the present.
 const AGE_TICKS_MAX: u32 = 1_024;
 
 impl<'a> Baselines<'a> {
@@ -40,27 +40,27 @@ impl<'a> Baselines<'a> {
     #[inline]
     pub(crate) fn new(newer: &'a [i32], k: u32, older: Option<(&'a [i32], u32)>) -> Baselines<'a> {
         let ticks = i64::from(k.min(AGE_TICKS_MAX));
-        // What is too far off says nothing about where a line through both goes.
+        // An older value at a small distance gives no useful line.
         match older.filter(|(_, g)| u64::from(k) <= 3 * u64::from(*g)) {
             Some((older, g)) => Baselines { newer, k: ticks, older, g: g.into(), has_line: true },
             None => Baselines { newer, k: ticks, older: newer, g: ticks, has_line: false },
         }
     }
 
-    /// How far something goes in `k` ticks that went so far in `g`. Mostly these are the same.
+    /// Distance covered in `k` ticks at `way` in `g` ticks. Mostly `k` and `g` are equal.
     #[inline]
     fn onward(&self, way: i64) -> i64 {
         if self.k == self.g { way } else { reciprocal(way * self.k, self.g) }
     }
 
-    /// Where a number on a line is now, given both values of it.
+    /// Predicted number, by a line through both values.
     #[inline(always)]
     fn number(&self, axis: &Axis, newer: i32, older: i32) -> i32 {
         let newer = i64::from(newer);
         axis.clamp(newer + self.onward(newer - i64::from(older)))
     }
 
-    /// Where a direction is now.
+    /// Predicted direction, by the shorter way between both values.
     #[inline]
     fn direction(&self, bits: u32, word: usize) -> i32 {
         let newer = self.newer[word];
@@ -68,7 +68,7 @@ impl<'a> Baselines<'a> {
         newer.wrapping_add(self.onward(way) as i32) & ((1 << bits) - 1)
     }
 
-    /// Where a position is now, given its newer value, and its velocity then and now.
+    /// Predicted position, by its newer value and its velocity then and now.
     #[inline]
     fn moved(&self, axis: &Axis, newer: i32, (before, now): (i32, i32), per_tick: i64) -> i32 {
         // 31 bits of velocity, 1 more for the sum, 10 of ticks, 40 of `per_tick`: only absurd kinds

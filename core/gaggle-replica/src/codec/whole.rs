@@ -1,4 +1,4 @@
-//! Values and constants without reference to others.
+//! Values and constants without a baseline: encoding and decoding. Absent: packets.
 
 use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
 
@@ -7,7 +7,7 @@ use crate::layout::{Glide, Jump, Layout};
 use crate::{Encoding, residual, rotation};
 
 impl Layout {
-    /// Writes what changes of a value, without reference to another.
+    /// Writes the changing words of a value, without a baseline.
     pub(crate) fn write_whole(&self, w: &mut BitWriter<'_>, value: &[i32]) -> Result<(), BufferFull> {
         for glide in &self.glides {
             match *glide {

@@ -1,5 +1,5 @@
-//! Acknowledgements of a packet's head: what arrived at the other side, and what follows from it.
-//! `handle_packet` calls it before anything else of a packet counts. Absent: records.
+//! Acknowledgements in a packet's header: what arrived at the other side, and the effects.
+//! `handle_packet` calls it before anything else of a packet. Absent: records.
 
 use gaggle_kit::Micros;
 
@@ -11,8 +11,8 @@ use crate::packet::{HELD_NONE, HELD_UNIT_US, Header, widen};
 use crate::peers::Phase;
 use crate::session::work::Work;
 
-/// No round trip counts for longer: packets are kept until they are taken for lost, and that
-/// depends on it.
+/// Longest round trip that counts: it decides when packets are assumed lost, and until then they
+/// are kept.
 const RTT_MAX: Micros = Micros::from_secs(2);
 
 pub(super) fn handle_acks(
@@ -23,7 +23,7 @@ pub(super) fn handle_acks(
 ) -> Result<(), PeerFault> {
     let newest = work.peers[link].out.sent.next_seq() - 1;
     let ack = widen(newest, header.ack);
-    // Nothing received yet is told as 0, which nearest to a small number can be one below it.
+    // A peer that received nothing sends 0, which can widen to one below a small number.
     if ack == 0 || ack > u32::MAX / 2 {
         return Ok(());
     }
@@ -48,7 +48,7 @@ pub(super) fn handle_acks(
     Ok(())
 }
 
-/// A packet arrived at the other side: when it was sent, if that is news.
+/// A packet arrived at the other side: returns when it was sent, if this is new.
 fn acknowledge(work: &mut Work<'_>, relay: &mut InputRelay, index: usize, seq: u32) -> Option<Micros> {
     let inputs = work.peers[index].out.sent.inputs_in(seq);
     if inputs > 0 {
@@ -63,7 +63,7 @@ fn acknowledge(work: &mut Work<'_>, relay: &mut InputRelay, index: usize, seq: u
             continue;
         }
         let Some(stamp) = told.stamp() else {
-            // Not if it was opened again since.
+            // Unless it was opened again since.
             if out.closing && out.told_in < seq {
                 out.closing = false;
                 out.handle = None;
@@ -78,7 +78,7 @@ fn acknowledge(work: &mut Work<'_>, relay: &mut InputRelay, index: usize, seq: u
             continue;
         };
         if out.closed_in > seq {
-            // It may have been told and then closed.
+            // It may have been sent and then closed.
             continue;
         }
         let object = &mut work.objects[told.object];
@@ -108,7 +108,7 @@ fn acknowledge(work: &mut Work<'_>, relay: &mut InputRelay, index: usize, seq: u
             out.phase = Phase::Idle;
         }
         if record.gone && !out.closing {
-            // Nothing more will be said about it: the handle is free for another.
+            // No more packets mention it: the handle can be used again.
             closed.push(told.object);
         }
     }

@@ -1,5 +1,5 @@
-//! Records of a packet, taken into the table of their peer and resolved.
-//! `handle_packet` calls it after all of a packet was read. Absent: bits, sending.
+//! Commit of a packet's records: into the table of their peer, and resolved. `handle_packet` calls
+//! it after all of a packet was read. Absent: bits, sending.
 
 use super::Intake;
 use super::decode::{Arrival, Decoded, What};
@@ -13,11 +13,11 @@ use crate::session::work::Work;
 use crate::store::ObjectIndex;
 use crate::version::{Record, Version};
 
-/// Refused deletions kept for a peer; honest peers cause a few.
+/// Rejected deletions kept for a peer; honest peers cause a few.
 const REFUSED_MAX: usize = 4_096;
 
 impl Intake {
-    /// Takes what was read: every record goes into the peer's table, and the newest is resolved.
+    /// Commits decoded records: each goes into the peer's table, and the newest is resolved.
     pub(super) fn commit(
         &mut self,
         work: &mut Work<'_>,
@@ -67,13 +67,12 @@ impl Intake {
             let authority = match (authority, incoming.authority) {
                 (Some(authority), _) => authority,
                 (None, Some((authority, since))) if since <= tick => authority,
-                // From before the newest claim: good to build on, no more.
+                // From before the newest claim: useful as a baseline only.
                 _ => continue,
             };
             let (holder, player, tick) = match origin.filter(|origin| origin.holder != sender.id) {
                 Some(origin) => (origin.holder, origin.player, origin.tick),
-                // In its own name a member says nothing under another slot or at another time than
-                // its own.
+                // A member's own record always has its own slot and tick.
                 None => (sender.id, sender.slot, tick),
             };
             let (lock_seq, claim_seq) = (authority.hold, authority.seq);
@@ -93,8 +92,8 @@ impl Intake {
             incoming.record = Some((seq, record));
             store.values.get_mut(incoming.value)[..words.len()].copy_from_slice(words);
             let place = incoming.object;
-            // What a present authority said is taken from no other peer, so it is worth the look
-            // only if the authority says it.
+            // A record of a present authority is accepted from no other peer, so resolving is worth
+            // it only if the authority sent it.
             if holder != sender.id || !self.update_as_before(work, place, &record, value) {
                 rules.resolve_handle(work, link, handle);
                 Authority::answer(work, link, place, &record);
@@ -106,7 +105,7 @@ impl Intake {
         Ok(())
     }
 
-    /// What nearly every record is: the next value of an object from the holder the world knows.
+    /// The most frequent record: the next value of an object from its known authority.
     #[inline]
     fn update_as_before(
         &self,
@@ -142,7 +141,7 @@ impl Intake {
         as_before
     }
 
-    /// A handle stands for an object from now on. Not if the packet is older than its last closing.
+    /// A handle stands for an object from now on, unless the packet is older than its last closing.
     fn open(
         &self,
         work: &mut Work<'_>,
@@ -243,7 +242,7 @@ fn commit_close(work: &mut Work<'_>, link: usize, handle: u16, seq: u32, gone: b
         && let Some((_, record)) = record.filter(|(_, record)| record.gone)
         && !work.objects[place].record.is_some_and(|world| world.says_the_same(&record))
     {
-        // Refused, and not to be told again: it stays here to be judged again.
+        // Rejected, and not to be sent again: it stays here to be resolved again.
         keep_refused(work, link, LinkRecord { object: place, record });
     }
     close_incoming(work, link, handle);
@@ -260,7 +259,7 @@ fn commit_close(work: &mut Work<'_>, link: usize, handle: u16, seq: u32, gone: b
     }
 }
 
-/// A handle of the other side stands for nothing any more.
+/// A handle of the other side is closed.
 pub(crate) fn close_incoming(work: &mut Work<'_>, link: usize, handle: u16) {
     let incoming = &mut work.peers[link].inbound.table[usize::from(handle)];
     let place = incoming.object;

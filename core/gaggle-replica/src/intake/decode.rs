@@ -1,7 +1,7 @@
-//! Reads the records of a packet, all of them before anything counts.
+//! Decoding of a packet's records, all of them before any takes effect.
 //!
-//! A packet that builds on a value this machine does not have (any more) is as good as lost: it is
-//! not acknowledged.
+//! A packet whose baseline this peer does not have (any more) counts as lost: it is not
+//! acknowledged. Absent: effect of the records.
 
 use gaggle_kit::{BitReader, DecodeError};
 
@@ -11,28 +11,28 @@ use crate::peers::{Incoming, Peer};
 use crate::record::{AuthorityFields, Form, Identity, Origin, read_handle};
 use crate::store::ObjectStore;
 
-/// Room for the records of one packet.
+/// Buffers for the records of one packet.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     pub(super) records: Vec<Decoded>,
     pub(super) words: Vec<i32>,
-    /// What the sender's player does.
+    /// Input changes of the sender's players.
     pub(super) changes: Vec<Change>,
 }
 
-/// A record, read and not yet believed.
+/// A decoded record, not yet resolved.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decoded {
     pub(super) handle: u16,
     pub(super) what: What,
     pub(super) kind: u8,
-    /// Where its words are.
+    /// Start of its words.
     pub(super) value: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum What {
-    /// A value of the sender's object, under the claim it told before.
+    /// A value of an object of the sender, under its last known claim.
     Value,
     Intro(Identity, AuthorityFields),
     Authority(AuthorityFields),
@@ -42,9 +42,9 @@ pub(super) enum What {
     },
 }
 
-/// Why a packet's records do not count.
+/// Reason to drop the records of a packet.
 pub(super) enum Unusable {
-    /// It came too late, or what it builds on was lost: as good as lost itself.
+    /// It came too late, or its baseline was lost: it counts as lost itself.
     Late,
     Malformed(DecodeError),
 }
@@ -55,17 +55,17 @@ impl From<DecodeError> for Unusable {
     }
 }
 
-/// A packet whose head was read.
+/// A packet whose header was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
     pub(super) seq: u32,
     pub(super) tick: u32,
-    /// How many records follow, and the size of inputs that come before them.
+    /// Number of records that follow, and the size of inputs before them.
     pub(super) records: u16,
     pub(super) inputs: Option<usize>,
 }
 
-/// The ticks a difference is built on, the newer first.
+/// The ticks of a difference's baselines, the newer first.
 type Base = (u32, Option<u32>);
 
 impl Decoder {
@@ -143,7 +143,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Room for the value of one more record.
+    /// Buffer for the value of one more record.
     fn room(&mut self, store: &ObjectStore, kind: u8) -> &mut [i32] {
         let start = self.words.len();
         self.words.resize(start + store.kinds[usize::from(kind)].layout.words_all(), 0);

@@ -1,5 +1,5 @@
-//! What comes in: heads of packets, acknowledgements, records, inputs.
-//! The session hands it every packet. Absent: sending, who is a member.
+//! Incoming packets: headers, acknowledgements, records, inputs. The session hands it every packet.
+//! Absent: sending, who is a member.
 
 mod acks;
 mod commit;
@@ -19,33 +19,33 @@ use decode::{Arrival, Decoded, Decoder, Unusable, What};
 
 pub(crate) use commit::close_incoming;
 
-/// An acknowledgement names 128 packets: if more come between two rounds, some would never be
-/// acknowledged, and what was in them would be told again and again. Twice as often as needed,
-/// because acknowledgements get lost, too.
+/// Packets after which one is sent at once. An acknowledgement names 128 packets: if more arrived
+/// between two ticks, some would never be acknowledged and their content sent again and again. Half
+/// of that, because acknowledgements get lost, too.
 const ACKNOWLEDGE_AFTER: u32 = 64;
-/// Acknowledgements that wait to be sent; no honest peer sends so much between two rounds.
+/// Most acknowledgements that wait to be sent; no honest peer sends so much between two ticks.
 const ACKS_MAX: usize = 64;
 
-/// Room for one packet that is read.
+/// Buffers for one packet that is read.
 #[derive(Debug, Default)]
 pub(crate) struct Intake {
     decoder: Decoder,
 }
 
-/// What is to follow a packet.
+/// Result for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Receipt {
-    /// It does not count: repeated, of another epoch, or built on what is not there any more.
+    /// It is ignored: a duplicate, of another epoch, or its baseline is gone.
     Dropped,
-    /// It counts, and is acknowledged with the next round.
+    /// It is accepted, and acknowledged with the next tick.
     Taken,
-    /// It counts, and so many came that they have to be acknowledged at once.
+    /// It is accepted, and so many arrived that they have to be acknowledged at once.
     Acknowledge,
 }
 
 impl Intake {
-    /// Takes a packet of a peer that arrived at `now`.
+    /// Handles a packet of a peer that arrived at `now`.
     pub(crate) fn handle_packet(
         &mut self,
         work: &mut Work<'_>,
@@ -77,8 +77,8 @@ impl Intake {
         let addressed = header.mark == mark(peer.handshake.their_epoch, peer.handshake.epoch)
             || !work.cx.ablation.holds(Rule::PacketsAreAddressed);
         let fresh = peer.inbound.received.fresh(header.seq);
-        // A packet can overtake the hello that says its sender is a member: nothing of it counts,
-        // so it is not acknowledged.
+        // A packet can overtake the hello that makes its sender a member: it is ignored, so it is
+        // not acknowledged.
         let Some(seq) = fresh.filter(|_| addressed && peer.present().is_some()) else {
             return Ok(Receipt::Dropped);
         };
@@ -105,8 +105,8 @@ impl Intake {
             Err(Unusable::Malformed(error)) => return Err(PeerFault::Malformed(error)),
         }
         if !self.has_room(work) {
-            // As if it had not come: its sender tries again, and is not to blame for what others
-            // made.
+            // Treated as lost: its sender tries again, and is not to blame for objects of other
+            // peers.
             return Ok(Receipt::Dropped);
         }
         let peer = &mut work.peers[link];
@@ -137,8 +137,8 @@ impl Intake {
         Ok(if is_urgent && work.cx.acks.len() < ACKS_MAX { Receipt::Acknowledge } else { Receipt::Taken })
     }
 
-    /// Whether the objects of the packet that was read can be kept: those of one packet beyond the
-    /// limit at most.
+    /// Whether there is room for the objects of this packet: those of one packet may exceed the
+    /// limit.
     fn has_room(&self, work: &Work<'_>) -> bool {
         let is_new = |record: &Decoded| match record.what {
             What::Intro(identity, _) | What::Relay(Some(identity), ..) => {

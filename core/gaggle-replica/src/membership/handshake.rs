@@ -1,5 +1,5 @@
-//! What peers say about themselves in a hello, what is objected to it, and when a peer that waits
-//! becomes a member. Absent: objects, what is sent.
+//! Handshake: what a peer states in a hello, the checks of it, and when a waiting peer becomes a
+//! member. Absent: objects, what is sent.
 
 use gaggle_kit::{Micros, PeerId, Slot};
 
@@ -11,13 +11,14 @@ use crate::schema::Schema;
 use crate::session::cx::Cx;
 use crate::store::ObjectStore;
 
-/// If only joiners are met for so long, one of them creates the session.
+/// Time of meeting only joiners after which one of them creates the session.
 const CREATE_AFTER: Micros = Micros::from_secs(1);
-/// Peers whose identity is known from the caller.
+/// Peers whose identity the caller has stated.
 const IDENTITIES_MAX: usize = 1_024;
 
 impl Membership {
-    /// The caller knows a peer's slots; none if it may only spectate. A slot is one peer's.
+    /// The caller states a peer's slots; `None` if it may only spectate. A slot belongs to one
+    /// peer.
     pub(crate) fn set_identity(&mut self, peer: PeerId, identity: Option<Identity>) {
         let is_other = |known: Identity| identity.is_none_or(|identity| !shares_slot(known, identity));
         self.identities.retain(|(other, known)| *other != peer && known.is_none_or(is_other));
@@ -27,7 +28,7 @@ impl Membership {
         self.identities.push((peer, identity));
     }
 
-    /// Why a peer that says this is rejected, if it is.
+    /// Reason to reject a peer with this hello, if there is one.
     pub(crate) fn objection(
         &self,
         schema: &Schema,
@@ -58,7 +59,7 @@ impl Membership {
         self.identities.iter().any(|(_, known)| known.is_some_and(|known| shares_slot(known, identity)))
     }
 
-    /// What this peer says about itself; `unknown` says that the other is not believed.
+    /// Hello of this peer; `unknown` states that the other peer's join order is not accepted.
     pub(crate) fn hello(
         &self,
         cx: &Cx,
@@ -86,7 +87,7 @@ impl Membership {
         }
     }
 
-    /// The join order under which this peer becomes a member now, if it does: if all it meets are
+    /// Join order under which this peer becomes a member now, if it does: if all known peers are
     /// joiners, the one of lowest tag creates the session.
     #[must_use]
     pub(crate) fn admission(&mut self, now: Micros, peers: &PeerTable) -> Option<u32> {
@@ -121,7 +122,7 @@ fn shares_slot(one: Identity, other: Identity) -> bool {
     all_slots(one).any(|slot| all_slots(other).any(|another| another == slot))
 }
 
-/// A peer said it has other slots than it is known to have: the first that differ.
+/// The first slot in which a peer's hello differs from its known identity.
 pub(crate) fn mismatch(said: Identity, known: Identity) -> RejectReason {
     let differing = |of: Identity, other: Identity| {
         all_slots(of).find(|slot| all_slots(other).all(|another| another != *slot)).unwrap_or(of.0)

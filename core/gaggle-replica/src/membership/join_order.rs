@@ -1,8 +1,7 @@
-//! Who came before whom. A member has its join order from the member that let it in, but says
-//! itself what it is: a peer known to have come later, from a lobby or because it was another
-//! member before, is not believed to have been here before this one, or before members known for a
-//! while. A peer that is not believed is told so; an honest one then comes in again, as a new
-//! member. Absent: objects, messages.
+//! Join order of members. A member gets it from the member that admits it and states it itself. A
+//! peer known to have come later, from a lobby or because it was another member before, is not
+//! accepted as earlier than this one, or than members known for a while. A hello tells it so; an
+//! honest peer then joins again as a new member. Absent: objects, messages.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -13,20 +12,20 @@ use crate::peers::{Peer, PeerTable};
 use crate::session::cx::Cx;
 use crate::{MemberId, MemberTag};
 
-/// Members remembered to have been met, and peers that came later.
+/// Members remembered as known, and peers that came later.
 const KNOWN_MAX: usize = 1_024;
-/// Members that come at about the same time through different members may have join orders in any
-/// sequence. After so many succession delays every member knows whom any member knows.
+/// Succession delays after which every member knows all members that any member knows. Those that
+/// join at about the same time through different members may have join orders in any sequence.
 const SETTLED_AFTER: u64 = 3;
-/// So often one peer may make this one come in again: every time costs all others a look at
-/// everything.
+/// Times one peer may make this one join again: each costs all others a pass over their objects.
 const RENUMBERED_MAX: usize = 3;
 
-/// By more the age of a session is corrected at once.
+/// Errors of the session's age above this are corrected at once.
 const AGE_ERROR_MAX: Micros = Micros::from_millis(250);
-/// Otherwise by this part of the error a tick.
+/// Part of smaller errors that is corrected in a tick.
 const AGE_SLOWLY: i64 = 16;
-/// And back by so much a tick at most, in µs: less than a frame takes, so that it never goes back.
+/// Largest correction backwards in a tick, in µs: less than a frame takes, so that the age never
+/// goes back.
 const AGE_BACK_US: i64 = 2_000;
 
 impl Membership {
@@ -35,7 +34,7 @@ impl Membership {
         self.joiners.contains(&peer)
     }
 
-    /// A peer came after this one became a member.
+    /// Notes that a peer came after this one became a member.
     pub(crate) fn note_joiner(&mut self, peer: PeerId) {
         if self.came_later(peer) {
             return;
@@ -46,12 +45,12 @@ impl Membership {
         self.joiners.push_back(peer);
     }
 
-    /// Learns from a hello whether its peer came later, and how old the session is. That a peer
-    /// says it is new proves nothing: it may have said so long before it is heard, and then both
-    /// would take the other for the later one.
+    /// Learns from a hello whether its peer came later, and the age of the session. That a peer
+    /// claims to be new proves nothing: its hello may be old when it arrives, and then both would
+    /// take the other for the later one.
     pub(crate) fn regard(&mut self, cx: &Cx, peer: &Peer, hello: &Hello) {
-        // What it said before it can have known us may be older than we are: both would take the
-        // other for the later one.
+        // A hello from before it can have known this peer may be older than this peer: both would
+        // take the other for the later one.
         let was_another = self
             .known_members
             .iter()
@@ -62,7 +61,7 @@ impl Membership {
         if hello.member.join_order == NUMBER_NONE || self.came_later(peer.id) {
             return;
         }
-        // The most senior says how old the session is.
+        // The first member in join order decides the age of the session.
         if self.age.by.is_none_or(|by| hello.member <= by) {
             let then = i64::from(hello.age_ms) * 1_000;
             if self.age.by != Some(hello.member) {
@@ -80,15 +79,15 @@ impl Membership {
         MembershipView { cx, members: self }.claims_max()
     }
 
-    /// How old the session was when this tick began: together with the tick it says how old it was
-    /// when our ticks began to count, however late it arrives.
+    /// Age of the session when this tick began. With the tick it tells the age at which this peer's
+    /// ticks began to count, however late it arrives.
     pub(crate) fn age_at_tick_ms(&self, cx: &Cx) -> u32 {
         let age = self.age.at_start + i64::from(cx.tick) * cx.config.send_interval.get() as i64;
         u32::try_from(age.max(0) / 1_000).unwrap_or(u32::MAX)
     }
 
-    /// Compares our age of the session with that of the member that says it, as far as its packets
-    /// tell the time there.
+    /// Compares the local age of the session with that of the member that decides it, as far as its
+    /// packets tell the time there.
     pub(crate) fn correct_age(&mut self, cx: &Cx, peers: &PeerTable) {
         let (Some(by), Some(age_there)) = (self.age.by, self.age.there) else { return };
         let Some(peer) = peers.of(by) else { return };
@@ -99,7 +98,7 @@ impl Membership {
         self.age.at_start += if leaps { error } else { (error / AGE_SLOWLY).max(-AGE_BACK_US) };
     }
 
-    /// Whether a peer may be the member it says.
+    /// Whether a peer may be the member it claims to be.
     pub(crate) fn is_believable(&self, cx: &Cx, peers: &PeerTable, peer: &Peer, member: MemberId) -> bool {
         let known = self.known_members.iter().any(|met| met.member == member && met.at == Some(peer.id));
         if known || !self.is_member() {
@@ -121,7 +120,7 @@ impl Membership {
             && peers.iter().filter_map(welcomed).all(|(other, since)| is_behind(other, since))
     }
 
-    /// Whether this peer is to come in again, because a member does not know it under its number.
+    /// Whether this peer has to join again, because a member does not know it under its join order.
     pub(crate) fn is_doubted_by(&self, peer: &Peer, hello: &Hello) -> bool {
         hello.unknown
             && self.is_member()
@@ -131,7 +130,7 @@ impl Membership {
             && self.doubted_by.iter().filter(|by| **by == peer.id).count() < RENUMBERED_MAX
     }
 
-    /// Becomes a new joiner, let in by the peer that did not know this one.
+    /// Becomes a joiner again, to be admitted by the peer that did not know this one.
     pub(crate) fn stand_down(&mut self, peer: PeerId, highest: u32) {
         self.roster.remove(self.me.id);
         self.me.id = MemberId { join_order: NUMBER_NONE, tag: MemberTag(self.random.next_u32() | 1) };
@@ -143,15 +142,15 @@ impl Membership {
         self.doubted_by.push(peer);
     }
 
-    /// Whether a member lets this peer in: the one that did not know it, while there is a link to
+    /// Whether a member admits this peer: the one that did not know it, while there is a link to
     /// it, else any.
     pub(crate) fn is_let_in_by(&self, peers: &PeerTable, peer: PeerId) -> bool {
         let sponsor = self.renumbered_by.filter(|sponsor| peers.find(*sponsor).is_some());
         sponsor.is_none_or(|sponsor| sponsor == peer)
     }
 
-    /// Notes a member that was met, which said who it is in answer to us, or before. Whether it is
-    /// the first time.
+    /// Notes a known member, which introduced itself in answer to this peer, or before. Returns
+    /// whether it is the first time.
     pub(crate) fn note_met(&mut self, member: MemberId, peer: PeerId, in_answer: bool) -> bool {
         let before = self.known_members.iter().position(|met| met.member.tag == member.tag);
         let known = before.and_then(|index| self.known_members.remove(index));
@@ -167,7 +166,7 @@ impl Membership {
         known.is_none()
     }
 
-    /// Whether another peer than this goes, or went, by a tag.
+    /// Whether a tag belongs, or belonged, to another peer than this.
     pub(crate) fn is_tag_of_another(&self, peers: &PeerTable, tag: MemberTag, peer: PeerId) -> bool {
         let is_taken =
             |other: &Peer| other.id != peer && other.present().is_some_and(|present| present.id.tag == tag);

@@ -1,5 +1,5 @@
-//! Who is present, in which order they came, who left, and who this peer is among them.
-//! The session asks it at every hello, tick and leave. Absent: objects, packets.
+//! Membership: present members in join order, those who left, and the identity of this peer. The
+//! session asks it at every hello, tick and leave. Absent: objects, packets.
 
 mod handshake;
 mod join_order;
@@ -24,46 +24,46 @@ const DEPARTED_MAX: usize = 256;
 pub(crate) struct Membership {
     pub(crate) me: RosterMember,
     pub(crate) roster: Roster,
-    /// Members there was a link with.
+    /// Members this peer had a link with.
     known_members: VecDeque<KnownMember>,
     /// Peers that came after this one became a member.
     joiners: VecDeque<PeerId>,
-    /// The peer that did not know this one under its number, and gives it another.
+    /// The peer that did not know this one under its join order, and assigns another.
     renumbered_by: Option<PeerId>,
     /// All peers that did so, a few times each.
     doubted_by: Vec<PeerId>,
-    /// Who peers are, as far as the caller said so; none for a spectator.
+    /// Identities of peers that the caller stated; `None` for a spectator.
     identities: Vec<(PeerId, Option<Identity>)>,
     /// Members who left, the latest last.
     pub(crate) departed: VecDeque<Departed>,
     pub(crate) spectator: bool,
-    /// There is a peer to be met yet: a session created now would be another than theirs.
+    /// More peers are expected: a session created now would be a second one.
     pub(crate) awaits_others: bool,
-    /// The highest join order heard of.
+    /// Highest join order received so far.
     pub(crate) highest: u32,
     epoch: u32,
     admitted_at: Micros,
-    /// Since when there is a peer to wait for, but no member among them.
+    /// Time since which there is a peer to wait for, but no member among them.
     waiting_since: Option<Micros>,
     joined_leader: Option<MemberId>,
-    /// Since when that one leads.
+    /// Time since which the present leader leads.
     pub(crate) leader_since: Micros,
     age: SessionAge,
-    /// Draws tags.
+    /// Generator of member tags.
     random: Prng,
 }
 
 /// Slots of the players at one peer: the first, and the others.
 pub(crate) type Identity = (Slot, SlotSet);
 
-/// A member there was a link with.
+/// A member this peer had a link with.
 #[derive(Debug, Clone, Copy)]
 struct KnownMember {
     member: MemberId,
-    /// At which peer, if this one was a member itself.
+    /// Its peer, if this one was a member itself.
     at: Option<PeerId>,
-    /// It said who it is in answer to us, as who we are now: another member at that peer later
-    /// came after us.
+    /// It introduced itself in answer to this peer's present identity: another member at that peer
+    /// later came after this one.
     answered_us: bool,
 }
 
@@ -72,18 +72,18 @@ struct KnownMember {
 pub(crate) struct Departed {
     pub(crate) present: RosterMember,
     pub(crate) at: Micros,
-    /// It said that it goes.
+    /// It announced that it leaves.
     pub(crate) goodbye: bool,
-    /// How many objects it had announced and not told of.
+    /// Objects it had announced and not introduced.
     pub(crate) unheard: u32,
 }
 
-/// How old the session is, as the most senior member says.
+/// Age of the session, from the first member in join order.
 #[derive(Debug, Default)]
 struct SessionAge {
     /// In µs when ticks began to count here; below zero if they are older than the session.
     at_start: i64,
-    /// Who says how old it is, and how old it was in µs when that one's ticks began to count.
+    /// Member that decides the age, and the age in µs when its ticks began to count.
     by: Option<MemberId>,
     there: Option<i64>,
 }
@@ -128,13 +128,13 @@ impl Membership {
         self.roster.leader().is_some_and(|leader| leader.id == self.me.id)
     }
 
-    /// The epoch of the next link.
+    /// Epoch of the next link.
     pub(crate) fn next_epoch(&mut self) -> u32 {
         self.epoch = self.epoch.wrapping_add(1).max(1);
         self.epoch
     }
 
-    /// Becomes a member with this join order. Whether it was one before, under another.
+    /// Becomes a member with this join order. Returns whether it was one before, under another.
     pub(crate) fn admit(&mut self, join_order: u32, now: Micros) -> bool {
         self.me.id.join_order = join_order.min(NUMBER_NONE - 1);
         self.highest = self.highest.max(self.me.id.join_order);
@@ -144,7 +144,7 @@ impl Membership {
         self.renumbered_by.take().is_some()
     }
 
-    /// A member is gone.
+    /// Removes a member that left.
     pub(crate) fn remove(&mut self, departed: Departed) {
         if self.departed.len() == DEPARTED_MAX {
             self.departed.pop_front();
@@ -153,7 +153,7 @@ impl Membership {
         self.roster.remove(departed.present.id);
     }
 
-    /// Goes by other slots.
+    /// Changes the slots of this peer.
     pub(crate) fn set_slots(&mut self, (slot, extra_slots): Identity) {
         self.roster.remove(self.me.id);
         (self.me.slot, self.me.extra_slots) = (slot, extra_slots);
@@ -162,7 +162,7 @@ impl Membership {
         }
     }
 
-    /// The leader, if it is another than at the last call, and whether there was one before.
+    /// The leader, if it changed since the last call, and whether there was one before.
     #[must_use]
     pub(crate) fn take_new_leader(&mut self, now: Micros) -> Option<(RosterMember, bool)> {
         let leader = self.roster.leader().filter(|leader| self.joined_leader != Some(leader.id))?;
@@ -171,7 +171,7 @@ impl Membership {
         Some((leader, was_led))
     }
 
-    /// How old the session is, about the same with every peer.
+    /// Age of the session, about equal on all peers.
     pub(crate) fn session_age(&self, cx: &Cx) -> Micros {
         Micros::new(u64::try_from(self.age.at_start + cx.ticked_for()).unwrap_or(0))
     }

@@ -1,5 +1,5 @@
-//! First message of a link: who a peer is, by which rules it plays, and how far it is.
-//! The session writes one for every start of a link and judges those that come. Absent: judging.
+//! First message of a link: identity of a peer, its schema, and its progress. The session writes
+//! one for every start of a link. Absent: checks of it.
 
 use gaggle_kit::{ByteReader, DecodeError, Slot, SlotSet};
 
@@ -8,41 +8,41 @@ use crate::membership::Identity;
 use crate::roster::{LOCAL_PLAYERS_MAX, RosterMember};
 use crate::{MemberId, MemberTag};
 
-/// What a peer says of itself at the start of a link.
+/// What a peer states at the start of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello {
     pub(crate) version: u16,
-    /// Game, kinds and settings.
+    /// Fingerprint of game, kinds and settings.
     pub(crate) fingerprint: u64,
-    /// This start of the link, and the other side's start if it is known.
+    /// Epoch of this start of the link, and of the other side's start if it is known.
     pub(crate) epoch: u32,
     pub(crate) echo: u32,
-    /// The number is [`NUMBER_NONE`] for a peer that is no member yet.
+    /// The join order is [`NUMBER_NONE`] for a peer that is no member yet.
     pub(crate) member: MemberId,
-    /// Slot of the player at the sender; if there are several, of the first.
+    /// Slot of the player at the sender; of several the first.
     pub(crate) player: Slot,
     /// Slots of the others, all after the first.
     pub(crate) extra_slots: SlotSet,
-    /// The highest member number the sender knows.
+    /// The highest join order the sender knows.
     pub(crate) highest: u32,
-    /// How long ago the session was founded.
+    /// Age of the session in milliseconds.
     pub(crate) age_ms: u32,
-    /// The sender's tick.
+    /// Present tick of the sender.
     pub(crate) tick: u32,
     /// The sender knows of no object.
     pub(crate) blank: bool,
-    /// The receiver is not known here under the number it has: it is to come in again, as a
-    /// new member.
+    /// The sender does not know the receiver under its join order: it has to join again, as a new
+    /// member.
     pub(crate) unknown: bool,
     /// The sender spectates and is never a member.
     pub(crate) spectator: bool,
-    /// How many objects the sender is about to introduce.
+    /// Number of objects the sender is about to introduce.
     pub(crate) objects: u32,
-    /// What the fingerprint is made of, part by part: to say where two differ.
+    /// Hashes of the fingerprint's parts, to tell where two differ.
     pub(crate) parts: Vec<u32>,
 }
 
-/// Slots of further players at one peer, in the one form there is: at least one, all after the
+/// Slots of further players at one peer, in their only valid form: at least one, all after the
 /// first, and none of a spectator.
 fn read_extra_slots(r: &mut ByteReader<'_>, first: Slot, is_spectator: bool) -> Result<SlotSet, DecodeError> {
     let slots = SlotSet::from_bits(r.u64("extra slots")?);
@@ -96,7 +96,7 @@ impl Hello {
     pub(super) fn decode(r: &mut ByteReader<'_>) -> Result<Hello, DecodeError> {
         let version = r.u16("protocol version")?;
         if version != PROTOCOL_VERSION {
-            // What another version says after its number is not ours to judge.
+            // After its number, the hello of another version cannot be read.
             return Ok(Hello {
                 version,
                 fingerprint: 0,

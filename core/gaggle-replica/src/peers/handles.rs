@@ -1,25 +1,25 @@
-//! Short names for objects on one link, in one direction. The lowest free one is taken, so that
-//! neighbours in a packet are neighbours in number.
+//! Handles: short names for objects on one link, in one direction. The lowest free one is taken, so
+//! that neighbors in a packet have near numbers. Absent: objects.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A handle is used again this many ticks after its close was acknowledged: packets that still mean
-/// its last owner are dead by then.
+/// Ticks after the acknowledged close of a handle until it is used again: packets with its old
+/// meaning have expired by then.
 const QUARANTINE_TICKS: u32 = 64;
 
-/// Which handles are free.
+/// Free handles of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Handles {
-    /// Handles from here on were never given.
+    /// Handles from here on were never used.
     fresh: u32,
     free: BinaryHeap<Reverse<u16>>,
-    /// Handles not free yet, and since when they are not used.
+    /// Handles not free yet, and the tick they were closed in.
     closed: VecDeque<(u16, u32)>,
 }
 
 impl Handles {
-    /// A free handle, or none if all 65,536 are in use.
+    /// A free handle, or `None` if all 65,536 are in use.
     pub(crate) fn take(&mut self, tick: u32) -> Option<u16> {
         while let Some(&(handle, since)) = self.closed.front() {
             if tick.saturating_sub(since) < QUARANTINE_TICKS {

@@ -1,4 +1,4 @@
-//! Who a peer says it is, and how often it said so. Absent: what of it is believed.
+//! Identity a peer states, and counters of its hellos. Absent: which of it is accepted.
 
 use gaggle_kit::Micros;
 
@@ -8,27 +8,27 @@ use crate::roster::RosterMember;
 /// Identity of the other end of a link.
 #[derive(Debug)]
 pub(crate) struct Handshake {
-    /// Ours and theirs; theirs is 0 until its hello came.
+    /// Epochs of this side and the other; the other is 0 until its hello arrives.
     pub(crate) epoch: u32,
     pub(crate) their_epoch: u32,
     pub(crate) their_tag: MemberTag,
-    /// Their epoch as of our last hello.
+    /// Epoch of the other side as of this side's last hello.
     pub(crate) greeted: u32,
-    /// Who is at the other end, once it said so and is a member or a spectator.
+    /// Member or spectator at the other end, once its hello is accepted.
     pub(crate) present: Option<RosterMember>,
-    /// It is told everything, and is not in the roster.
+    /// It receives everything, and is not in the roster.
     pub(crate) spectator: bool,
-    /// Nothing was heard of it for a while.
+    /// No packet arrived for a while.
     pub(crate) interrupted: bool,
-    /// It said that it goes.
+    /// It announced that it leaves.
     pub(crate) goodbye: bool,
-    /// How often the other side started anew.
+    /// Restarts of the other side.
     pub(crate) restarts: u32,
-    /// How often it said, since then, that it is a member it cannot be.
+    /// Times since then that it claimed a membership it cannot have.
     pub(crate) doubts: u32,
-    /// How often a hello went to it because it did not seem to know our epoch.
+    /// Hellos sent because it did not seem to know this side's epoch.
     pub(crate) answered: u32,
-    /// When its first hello came, and when it became a member.
+    /// Time of its first hello, and time it became a member.
     pub(crate) greeted_at: Micros,
     pub(crate) welcomed_at: Micros,
 }

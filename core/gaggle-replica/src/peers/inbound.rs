@@ -1,5 +1,5 @@
-//! What one peer told, whether or not the world took it. Intake writes it.
-//! Absent: what of it is permitted.
+//! State received from one peer, whether or not it was accepted. Intake writes it. Absent: what of
+//! it is permitted.
 
 use std::collections::VecDeque;
 
@@ -8,35 +8,34 @@ use gaggle_kit::Micros;
 use super::{Incoming, LinkRecord, NONE};
 use crate::packet::{ACK_WORDS_MAX, Received};
 
-/// Everything from one peer.
+/// Everything received from one peer.
 #[derive(Debug)]
 pub(crate) struct Inbound {
-    /// By handle.
+    /// Objects by handle of the other side.
     pub(crate) table: Vec<Incoming>,
-    /// By place of the object: its handle in `table`.
+    /// Handle in `table`, by index of the object.
     pub(crate) table_of: Vec<u32>,
-    /// How many objects the other side was about to introduce when the link began, and how many it
-    /// has.
+    /// Objects the other side was about to introduce when the link began, and how many have
+    /// arrived.
     pub(crate) announced: u32,
     pub(crate) introduced: u32,
-    /// How many objects are known because it told of them first.
+    /// Number of known objects it introduced.
     pub(crate) brought: usize,
-    /// How many objects told by no other peer it brought in the name of members who left, since
-    /// the last of them left.
+    /// Objects it alone introduced in the name of members who left, since the last of them left.
     pub(crate) legacies: u32,
-    /// Refused records of deleted objects whose handles are closed.
+    /// Rejected records of deleted objects whose handles are closed.
     pub(crate) refused: VecDeque<LinkRecord>,
     pub(crate) received: Received,
     pub(crate) received_at: Micros,
-    /// When last any packet came.
+    /// Time the last packet arrived.
     pub(crate) heard_at: Micros,
-    /// Something came that the other side waits to have acknowledged.
+    /// Something arrived that needs an acknowledgement.
     pub(crate) owes_ack: bool,
-    /// Packets that came since the last acknowledgement.
+    /// Packets that arrived since the last acknowledgement.
     pub(crate) unacknowledged: u32,
     /// The newest tick of the other side.
     pub(crate) their_tick: u32,
-    /// How many packets came in the last ticks: so many acknowledgements must fit.
+    /// Packets that arrived in each of the last ticks: so many acknowledgements must fit.
     arrivals: [u16; 4],
 }
 
@@ -60,7 +59,7 @@ impl Inbound {
         }
     }
 
-    /// How many objects the other side has yet to introduce of those it had when the link began.
+    /// Objects the other side has yet to introduce of those it had when the link began.
     pub(crate) fn unheard(&self) -> u32 {
         self.announced.saturating_sub(self.introduced)
     }
@@ -75,7 +74,7 @@ impl Inbound {
         self.arrivals[0] = self.arrivals[0].saturating_add(1);
     }
 
-    /// How many words of acknowledgements cover the last four ticks.
+    /// Words of acknowledgements that cover the last four ticks.
     pub(crate) fn ack_words(&self) -> usize {
         let packets: usize = self.arrivals.iter().map(|&count| usize::from(count)).sum();
         packets.div_ceil(32).clamp(1, ACK_WORDS_MAX)

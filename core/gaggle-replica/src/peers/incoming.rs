@@ -1,4 +1,5 @@
-//! What one sender told about one object, under one handle: kept whether or not the world took it.
+//! State of one object received from one sender, under one handle: kept whether or not it was
+//! accepted. Absent: what of it is permitted.
 
 use gaggle_kit::Slot;
 
@@ -12,24 +13,24 @@ use crate::version::Record;
 /// One handle of the other side.
 #[derive(Debug, Clone)]
 pub(crate) struct Incoming {
-    /// The place of its object; none while the handle is not in use.
+    /// Index of its object; [`NONE`](super::NONE) while the handle is not in use.
     pub(crate) object: u32,
-    /// The first packet of this use.
+    /// First packet of this use.
     pub(crate) opened_in: u32,
-    /// The last packet that closed it.
+    /// Last packet that closed it.
     pub(crate) closed_in: u32,
     pub(crate) id: ObjectId,
     pub(crate) kind: u8,
     pub(crate) home: Option<Slot>,
-    /// What the sender last said about its holding the object, and at which of its ticks.
+    /// Authority fields the sender last sent, and at which of its ticks.
     pub(crate) authority: Option<(AuthorityFields, u32)>,
-    /// The newest record, by the number of its packet.
+    /// Newest record, by the number of its packet.
     pub(crate) record: Option<(u32, Record)>,
-    /// Its value.
+    /// Value of the newest record.
     pub(crate) value: Block,
-    /// What differences may build on.
+    /// Baselines of differences.
     pub(crate) history: History,
-    /// The newest tick told.
+    /// Newest tick received.
     pub(crate) newest: u32,
     /// Its record claims more than can have happened yet.
     pub(crate) premature: bool,
@@ -59,7 +60,7 @@ impl Incoming {
     }
 }
 
-/// A refused record whose handle is closed.
+/// A rejected record whose handle is closed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LinkRecord {
     pub(crate) object: u32,

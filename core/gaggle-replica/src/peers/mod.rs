@@ -1,6 +1,6 @@
-//! Peers with a link: for each who it is, what it was told, what it told, and when it is shown.
-//! Every part of the session reads it; `route.rs` adds and removes peers.
-//! Absent: rules of authority, what a record means.
+//! Peers with a link: identity, sent and received state, and playback of each. Every part of the
+//! session reads it; `route.rs` adds and removes peers. Absent: rules of authority, what a record
+//! means.
 
 mod handles;
 mod handshake;
@@ -28,7 +28,7 @@ pub(crate) use outgoing::{Outgoing, Phase};
 pub(crate) use playback::Playback;
 pub(crate) use side::SideStreams;
 
-/// No handle, no place.
+/// Marks a missing handle or index.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// A peer with a link to it.
@@ -54,20 +54,20 @@ impl Peer {
         }
     }
 
-    /// Everything told in either direction counts for nothing any more.
+    /// Resets everything sent or received in either direction.
     pub(crate) fn restart(&mut self, places: usize, interval: Micros) {
         let restarts = self.handshake.restarts + 1;
         *self = Peer::new(self.id, self.handshake.epoch, places, interval);
         self.handshake.restarts = restarts;
     }
 
-    /// Who is told over it, members and spectators alike.
+    /// Member or spectator that gets data over it.
     #[inline]
     pub(crate) fn present(&self) -> Option<RosterMember> {
         self.handshake.present
     }
 
-    /// The member at the other end; none for a spectator.
+    /// The member at the other end; `None` for a spectator.
     pub(crate) fn member(&self) -> Option<RosterMember> {
         self.handshake.present.filter(|_| !self.handshake.spectator)
     }
@@ -78,7 +78,7 @@ impl Peer {
         self.handshake.present.is_some_and(|present| present.id == member)
     }
 
-    /// As whom a game's interest sees it.
+    /// The peer as a game's interest sees it.
     pub(crate) fn receiver(&self) -> Option<Receiver> {
         let present = self.present()?;
         let RosterMember { id, slot, extra_slots } = present;
@@ -86,7 +86,7 @@ impl Peer {
     }
 }
 
-/// All peers there is a link to.
+/// All peers with a link.
 #[derive(Debug, Default)]
 pub(crate) struct PeerTable {
     peers: Vec<Peer>,
@@ -112,12 +112,12 @@ impl PeerTable {
         self.peers.iter_mut()
     }
 
-    /// The index of a peer, valid until one is removed.
+    /// Index of a peer, valid until one is removed.
     pub(crate) fn find(&self, peer: PeerId) -> Option<usize> {
         self.peers.iter().position(|other| other.id == peer)
     }
 
-    /// The peer at which this member or spectator is.
+    /// Peer at which this member or spectator is.
     #[inline]
     pub(crate) fn of(&self, member: MemberId) -> Option<&Peer> {
         self.peers.iter().find(|peer| peer.is(member))
@@ -128,7 +128,7 @@ impl PeerTable {
         self.peers.iter().filter(|peer| peer.member().is_some())
     }
 
-    /// The peer at which a member is, to write to it.
+    /// Peer at which a member is, mutable.
     pub(crate) fn of_member_mut(&mut self, member: RosterMember) -> Option<&mut Peer> {
         self.peers.iter_mut().find(|peer| peer.present() == Some(member))
     }
@@ -144,7 +144,7 @@ impl PeerTable {
         self.peers.swap_remove(index)
     }
 
-    /// Room for so many objects with every peer.
+    /// Reserves room for so many objects with every peer.
     pub(crate) fn reserve(&mut self, places: usize) {
         for peer in self.peers.iter_mut().filter(|peer| peer.out.objects.len() < places) {
             peer.out.objects.resize(places, Outgoing::default());

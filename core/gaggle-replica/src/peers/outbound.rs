@@ -1,33 +1,33 @@
-//! What one peer was told, is owed and may be told yet. The replicator writes it.
-//! Absent: which objects a peer has a right to.
+//! State sent to one peer, owed to it and still allowed. The replicator writes it. Absent: which
+//! objects a peer has a right to.
 
 use gaggle_kit::Micros;
 
 use super::{Handles, Outgoing, Phase};
 use crate::sent::Sent;
 
-/// Everything towards one peer.
+/// Everything for one peer.
 #[derive(Debug)]
 pub(crate) struct Outbound {
-    /// By place of the object.
+    /// State by index of the object.
     pub(crate) objects: Vec<Outgoing>,
-    /// Places of objects that are due, each once, and of some that were.
+    /// Indexes of objects that are due, each once, and of some that were.
     pub(crate) due: Vec<u32>,
-    /// What it is told in this round, by handle, and how far that is.
+    /// Objects selected for this tick, by handle, and the position in this list.
     pub(crate) selected: Vec<(u16, u32)>,
     pub(crate) selected_next: usize,
-    /// Interest was asked about all objects once.
+    /// Whether interest was evaluated once for all objects.
     pub(crate) interest_known: bool,
     pub(crate) handles: Handles,
     pub(crate) sent: Sent,
     pub(crate) sent_at: Micros,
-    /// The mean size of a record, in 256ths of a byte.
+    /// Mean size of a record, in 256ths of a byte.
     pub(crate) record_size: u32,
     /// Bytes that may be sent.
     pub(crate) budget: i64,
-    /// How many of them inputs may take.
+    /// Bytes of these that inputs may take.
     pub(crate) input_budget: i64,
-    /// The last change of our inputs that arrived there.
+    /// Last input change that arrived there.
     pub(crate) inputs_acked: u32,
 }
 
@@ -49,7 +49,7 @@ impl Outbound {
         }
     }
 
-    /// The handle of an object; one is given if it has none, while there are any.
+    /// Handle of an object; assigns one if it has none, while there are any.
     #[inline]
     pub(crate) fn handle_of(&mut self, place: u32, tick: u32) -> Option<u16> {
         let out = &mut self.objects[place as usize];
@@ -60,7 +60,7 @@ impl Outbound {
         out.handle
     }
 
-    /// An object is due.
+    /// Marks an object as due.
     #[inline]
     pub(crate) fn make_due(&mut self, place: u32) {
         let out = &mut self.objects[place as usize];
@@ -70,7 +70,7 @@ impl Outbound {
         }
     }
 
-    /// The object is not told any more: its handle is to be closed.
+    /// The object is not sent any more: its handle is to be closed.
     pub(crate) fn close(&mut self, place: u32) {
         let out = &mut self.objects[place as usize];
         if out.handle.is_some() && !out.closing {

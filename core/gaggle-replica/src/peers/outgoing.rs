@@ -1,16 +1,16 @@
-//! What one receiver was told about one object, and what it is owed.
+//! State of one object sent to one receiver, and what is still owed. Absent: values, packets.
 
 use crate::history::{NEVER, SLOTS};
 
-/// Where the newest we have to tell is.
+/// Progress of the newest state to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
-    /// Nothing to tell, or all of it acknowledged.
+    /// Nothing to send, or all of it acknowledged.
     #[default]
     Idle,
     /// In a packet that may still arrive.
     Flying,
-    /// To be sent.
+    /// Waits to be sent.
     Due,
 }
 
@@ -20,34 +20,34 @@ pub(crate) struct Outgoing {
     /// Its handle, if it has one.
     pub(crate) handle: Option<u16>,
     pub(crate) phase: Phase,
-    /// On the link's list of what is due, perhaps no longer rightly.
+    /// On the link's list of due objects, perhaps no longer due.
     pub(crate) listed: bool,
     /// The receiver knows the handle.
     pub(crate) known: bool,
-    /// The object was introduced in this epoch, whatever became of the handle.
+    /// The object was introduced in this epoch, even if its handle was closed since.
     pub(crate) introduced: bool,
-    /// The receiver is owed the world's record, whatever its authority.
+    /// The receiver has to get the present record, whatever its authority.
     pub(crate) owed: bool,
     /// The handle is to be closed.
     pub(crate) closing: bool,
-    /// The last packet that said so, and the last that said anything else under the handle.
+    /// The last packet that closed it, and the last with anything else under the handle.
     pub(crate) closed_in: u32,
     pub(crate) told_in: u32,
-    /// Which stamp was acknowledged.
+    /// Stamp that was acknowledged.
     pub(crate) acked_stamp: u32,
-    /// The newest acknowledged tick of this claim.
+    /// Newest acknowledged tick of this claim.
     pub(crate) newest: u32,
     /// Bit *i*: the tick *i* + 1 before it was acknowledged too.
     pub(crate) before: u32,
-    /// The tick it was last sent in.
+    /// Tick it was last sent in.
     pub(crate) sent_tick: u32,
-    /// The tick in which it was last due because its value had changed.
+    /// Tick in which it was last due because its value had changed.
     pub(crate) changed_tick: u32,
-    /// How urgent it has become, in 256ths.
+    /// Urgency it has reached, in 256ths.
     pub(crate) priority: u32,
-    /// What the last sending was worth.
+    /// Urgency the last sending used up.
     pub(crate) paid: u32,
-    /// It is this receiver's business.
+    /// Interest includes it for this receiver.
     pub(crate) matters: bool,
 }
 
@@ -76,14 +76,14 @@ impl Default for Outgoing {
 }
 
 impl Outgoing {
-    /// What was acknowledged counts for nothing: all is to be told anew.
+    /// Resets acknowledgements: everything is to be sent again.
     pub(crate) fn forget_acks(&mut self) {
         self.acked_stamp = 0;
         self.newest = NEVER;
         self.before = 0;
     }
 
-    /// It is in a packet of this tick.
+    /// Notes that it is in a packet of this tick.
     #[inline]
     pub(crate) fn note_sent(&mut self, tick: u32) {
         self.paid = std::mem::take(&mut self.priority);
@@ -123,8 +123,8 @@ impl Outgoing {
         }
     }
 
-    /// The acknowledged tick before the newest from which a line to the tick `k` after it is best
-    /// drawn: as far before as that is after, or a little farther, or the farthest there is.
+    /// Best second baseline for a prediction `k` ticks after the newest acknowledged one: the
+    /// acknowledged tick as far before it, or a little farther, or the farthest there is.
     #[inline]
     pub(crate) fn older_for(&self, k: u32) -> Option<u32> {
         if self.before == 0 || k >= SLOTS {

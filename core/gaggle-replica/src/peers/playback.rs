@@ -1,4 +1,4 @@
-//! A peer's clock as its packets tell it, and the moment of it that is shown here.
+//! Timing of one peer: its clock as its packets tell it, and the time of it that is shown here.
 //! Absent: objects, motion.
 
 use gaggle_kit::Micros;
@@ -11,7 +11,7 @@ pub(crate) struct Playback {
     pub(crate) rtt: Option<Micros>,
     pub(crate) clock: SenderClock,
     pub(crate) playhead: Playhead,
-    /// When unevenness was last looked at, and what it was.
+    /// Time jitter was last measured, and its value.
     lateness: (Micros, Micros),
 }
 
@@ -25,14 +25,14 @@ impl Playback {
         }
     }
 
-    /// Moves what is shown on, given the newest tick heard of.
+    /// Advances what is shown, given the newest tick received.
     pub(crate) fn advance(&mut self, now: Micros, their_tick: u32, depth: Depth) {
         let newest = self.clock.time_of(their_tick);
         let lateness = self.lateness(now);
         self.playhead.advance(now, newest, lateness, depth);
     }
 
-    /// How unevenly packets come, looked at once a second.
+    /// Jitter of packets, measured once a second.
     fn lateness(&mut self, now: Micros) -> Micros {
         let (at, lateness) = self.lateness;
         if now.since(at) >= Micros::from_secs(1) {
@@ -46,7 +46,7 @@ impl Playback {
         self.rtt.map_or(0, |rtt| rtt.get() / 2) as i64
     }
 
-    /// Takes a measured round trip into the smoothed one.
+    /// Adds a measured round trip to the smoothed one.
     pub(crate) fn note_rtt(&mut self, sample: Micros) {
         self.rtt = Some(match self.rtt {
             None => sample,

@@ -1,5 +1,5 @@
-//! What travels between two peers beside objects: inputs, remote events, values, blobs.
-//! Each is written by the part of its name. Absent: what any of it means.
+//! Streams between two peers beside objects: inputs, remote events, values, blobs. Each is written
+//! by the part of its name. Absent: what any of it means.
 
 use std::collections::VecDeque;
 
@@ -8,19 +8,19 @@ use crate::input_queue::InputIn;
 use crate::remote_event::{Inbox, RateLimiter};
 use crate::value::Values;
 
-/// Most values written by others that one peer may tell in a second: a few tables at once.
+/// Most values written by others that one peer may send in a second: a few tables at once.
 const RELAYED_VALUES_PER_SECOND: u32 = 1_000;
 
 /// Side streams of one peer.
 #[derive(Debug)]
 pub(crate) struct SideStreams {
-    /// What the players at the other end do, if this peer simulates: one for each that was heard.
+    /// Inputs of the players at the other end, if this peer simulates: one for each that arrived.
     pub(crate) inputs: Vec<InputIn>,
     pub(crate) inbox: Inbox,
     pub(crate) relayed_values_limit: RateLimiter,
-    /// Values that cannot be taken while the roster is as it is.
+    /// Values that cannot be accepted with the present roster.
     pub(crate) values: Values,
-    /// Blobs it asked for, and how far they are told.
+    /// Blobs it requested, and the bytes sent of each.
     pub(crate) pieces: VecDeque<(Blob, usize)>,
     pub(crate) piece_budget: i64,
 }

@@ -1,25 +1,25 @@
-//! What time it is at the other side: from when its ticks arrive, taking the quickest packets of
-//! the last seconds as those that were not held up.
+//! Clock of the sender, estimated from the arrival of its ticks: the fastest packets of the last
+//! seconds count as undelayed. Absent: objects, playback.
 
 use gaggle_kit::Micros;
 
-/// How long the quickest packet counts.
+/// Time the fastest packet counts.
 const HALF_WINDOW: Micros = Micros::from_secs(5);
-/// Samples of lateness that are kept: a few seconds of packets.
+/// Samples of lateness kept: a few seconds of packets.
 const SAMPLES: usize = 128;
 
-/// The clock of one sender.
+/// Estimated clock of one sender.
 #[derive(Debug, Clone)]
 pub(crate) struct SenderClock {
     interval: u64,
-    /// Least difference of our clock and the sender's in this and the last half of the window, in
-    /// µs.
+    /// Least difference of the local clock and the sender's in this and the last half of the
+    /// window, in µs.
     least: [Option<i64>; 2],
     half_began: Micros,
-    /// How much later than that packets came, in µs.
+    /// Lateness of packets beyond that, in µs.
     lateness: [u32; SAMPLES],
     taken: usize,
-    /// How far into its tick the sender was, by tick.
+    /// Phase of the sender within its tick, by tick.
     phases: [u8; 64],
 }
 
@@ -35,7 +35,7 @@ impl SenderClock {
         }
     }
 
-    /// A packet of this tick arrived.
+    /// Notes the arrival of a packet of this tick.
     pub(crate) fn note(&mut self, now: Micros, tick: u32, phase: u8) {
         self.phases[tick as usize % self.phases.len()] = phase;
         let difference = now.get() as i64 - self.time_of(tick);
@@ -53,18 +53,18 @@ impl SenderClock {
         self.least.iter().flatten().copied().min()
     }
 
-    /// When values of a tick were taken, on the sender's clock in µs.
+    /// Time the values of a tick were taken, on the sender's clock in µs.
     pub(crate) fn time_of(&self, tick: u32) -> i64 {
         let phase = u64::from(self.phases[tick as usize % self.phases.len()]);
         (u64::from(tick) * self.interval + phase * self.interval / 256) as i64
     }
 
-    /// The sender's clock as of what a packet without any delay would bring now, in µs.
+    /// The sender's clock as a packet without delay would report it now, in µs.
     pub(crate) fn now(&self, now: Micros) -> Option<i64> {
         Some(now.get() as i64 - self.offset()?)
     }
 
-    /// How much later than the quickest nearly all packets come.
+    /// Lateness that nearly all packets stay below, against the fastest.
     pub(crate) fn lateness(&self) -> Micros {
         let count = self.taken.min(SAMPLES);
         let mut sorted = self.lateness;

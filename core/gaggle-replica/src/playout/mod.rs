@@ -1,8 +1,8 @@
-//! When and how received values are shown. Nothing here is ever fed back into the world: what is
-//! shown may be late or smoothed, the truth is not.
+//! Time and values shown of received objects. Display never affects the objects: it may be late or
+//! smoothed, they are not.
 //!
-//! `clock.rs` knows what time it is at the sender, `playhead.rs` which tick of it is shown,
-//! `motion.rs` where an object is then, and this file takes errors away little by little.
+//! `clock.rs` estimates the sender's clock, `playhead.rs` picks the tick shown, `motion.rs` gives
+//! the value then, and this file fades errors. Absent: peers, authority.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -19,13 +19,13 @@ use gaggle_kit::Micros;
 use crate::layout::{Glide, Layout};
 use crate::residual;
 
-/// The rate of [`KindOptions::smoothing`](crate::KindOptions::smoothing): a part is taken away in
-/// this long.
+/// Unit of [`KindOptions::smoothing`](crate::KindOptions::smoothing) in µs: a fraction of the error
+/// is removed in this time.
 const BLEND_US: f64 = 1_000_000.0 / 60.0;
-/// After so many of them nothing is left to see.
+/// Units after which the rest of an error is invisible.
 const BLEND_STEPS_MAX: f64 = 240.0;
 
-/// Which part of an error is still shown after a while.
+/// Fraction of an error that is still shown after `age`.
 pub(crate) fn error_left(blend: f32, age: Micros) -> f64 {
     let keep = 1.0 - f64::from(blend).clamp(0.0, 1.0);
     let steps = age.get() as f64 / BLEND_US;
@@ -33,11 +33,11 @@ pub(crate) fn error_left(blend: f32, age: Micros) -> f64 {
         return 0.0;
     }
     let whole = steps.floor();
-    // On a line between two sixtieths: a slow frame takes away as much as several quick ones.
+    // Linear between two units: one slow frame removes as much as several fast ones.
     keep.powi(whole as i32) * (1.0 - (1.0 - keep) * (steps - whole))
 }
 
-/// What has to be added to `target` to get `shown`.
+/// Difference to add to `target` to get `shown`.
 pub(crate) fn error_between(layout: &Layout, shown: &[f64], target: &[f64], error: &mut [f64]) {
     for (word, error) in error.iter_mut().enumerate() {
         *error = shown[word] - target[word];
@@ -50,7 +50,7 @@ pub(crate) fn error_between(layout: &Layout, shown: &[f64], target: &[f64], erro
                 }
             }
             Glide::Rotation { first, .. } => {
-                // The same rotation has two quaternions: the nearer one counts.
+                // A rotation has two quaternions: the nearer one counts.
                 let dot: f64 = (first..first + 4).map(|word| shown[word] * target[word]).sum();
                 if dot < 0.0 {
                     for word in first..first + 4 {
@@ -63,7 +63,7 @@ pub(crate) fn error_between(layout: &Layout, shown: &[f64], target: &[f64], erro
     }
 }
 
-/// Adds a part of an error to what is shown.
+/// Adds a fraction of an error to what is shown.
 pub(crate) fn add_error(layout: &Layout, shown: &mut [f64], error: &[f64], part: f64) {
     for (shown, error) in shown.iter_mut().zip(error) {
         *shown += error * part;
@@ -78,14 +78,14 @@ pub(crate) fn add_error(layout: &Layout, shown: &mut [f64], error: &[f64], part:
     }
 }
 
-/// How far an error puts an object off, in units of its first position.
+/// Distance by which an error displaces an object, in units of its first position.
 pub(crate) fn distance_of(layout: &Layout, error: &[f64]) -> f64 {
     let Some((first, count)) = layout.position else { return 0.0 };
     let square = |word: usize| layout.axes[word].value_of(error[word]).powi(2);
     (first..first + count).map(square).sum::<f64>().sqrt()
 }
 
-/// A difference of directions, the shorter way.
+/// Difference of directions, the shorter way.
 fn shorter_way(difference: f64, bits: u32) -> f64 {
     let turn = f64::from(1_u32 << bits);
     difference - (difference / turn).round() * turn

@@ -1,5 +1,5 @@
-//! Where an object is at a moment: between two received values, or moved on from the newest by its
-//! velocity.
+//! Value of an object at a time: between two received values, or extrapolated from the newest by
+//! its velocity. Absent: clocks, errors.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -7,26 +7,25 @@ use super::shorter_steps;
 use crate::layout::{Glide, Layout};
 use crate::rotation;
 
-/// Nothing is moved on by its velocity for longer than this.
+/// Longest time a value is extrapolated, in µs.
 const AHEAD_US_MAX: f64 = 200_000.0;
-/// If nothing is heard of an object for so long it goes back to where it was told to be, little by
-/// little, and rests there after the longer time.
+/// Silence in µs after which an object returns gradually to its last received value, and after
+/// which it stays there.
 const SILENCE_US: (f64, f64) = (200_000.0, 500_000.0);
-/// A value that was not followed by another for longer than so many ticks was held, not on its way.
+/// A value followed by another only after more than this many ticks was at rest until then.
 const GAP_TICKS_MAX: u32 = 4;
 
-/// A value as words and as what is shown: words that glide may lie between two words, a rotation is
-/// its quaternion.
+/// A value as words and as shown: continuous words may be fractional, a rotation is its quaternion.
 #[derive(Debug)]
 pub(crate) struct Motion<'a> {
     /// All words, constants included.
     pub(crate) words: &'a mut [i32],
-    /// Those that change.
+    /// Words that change, as shown.
     pub(crate) shown: &'a mut [f64],
 }
 
 impl Motion<'_> {
-    /// Exactly this value.
+    /// Shows exactly this value.
     pub(crate) fn rest(&mut self, layout: &Layout, value: &[i32]) {
         self.words[..value.len()].copy_from_slice(value);
         for (shown, &word) in self.shown.iter_mut().zip(value) {
@@ -42,7 +41,7 @@ impl Motion<'_> {
         }
     }
 
-    /// The newest value, moved on by its velocity.
+    /// Shows the newest value, extrapolated by its velocity.
     pub(crate) fn move_on(&mut self, layout: &Layout, value: &[i32], age_us: f64, silence_us: f64) {
         self.rest(layout, value);
         let (quiet, silent) = SILENCE_US;
@@ -64,7 +63,7 @@ impl Motion<'_> {
         }
     }
 
-    /// Where it was at a tick, or between two, going by what was told of it. `value` has the
+    /// Shows the value at a tick, or between two, from the received values. `value` has the
     /// constants, and the rest if nothing else is known.
     pub(crate) fn play<'a>(
         &mut self,
@@ -88,14 +87,14 @@ impl Motion<'_> {
         let Some((at, words)) = before.or(after) else { return };
         self.rest(layout, words);
         if let (Some(_), Some((next, next_words))) = (before, after) {
-            // What was held and then moved did not creep all the while.
+            // An object at rest that starts to move must not appear to creep before.
             let from = at.max(next.saturating_sub(GAP_TICKS_MAX));
             let part = ((tick - f64::from(from)) / f64::from(next - from)).clamp(0.0, 1.0);
             self.lean(layout, words, next_words, part);
         }
     }
 
-    /// Goes a part of the way from one value to another.
+    /// Shows a value between two others; `part` is the position, 0 to 1.
     fn lean(&mut self, layout: &Layout, from: &[i32], to: &[i32], part: f64) {
         for glide in &layout.glides {
             match *glide {

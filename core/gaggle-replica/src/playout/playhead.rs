@@ -1,24 +1,24 @@
-//! Which moment of a sender is shown when its updates are played in sequence: a few ticks behind
-//! the newest, more if they come unevenly.
+//! Time of a sender that is shown for buffered kinds: a few ticks behind the newest, more if
+//! updates arrive unevenly. Absent: values, clocks.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
 use gaggle_kit::Micros;
 
-/// How much faster a full buffer is played.
+/// Speed of playback when the buffer is too full.
 const CATCH_UP: f64 = 1.05;
 
-/// How deep the buffer is.
+/// Depth of the buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Depth {
     pub(crate) interval: Micros,
-    /// Ticks to wait for at least and at most before playing.
+    /// Least and most ticks to buffer before playback.
     pub(crate) ticks_min: u32,
     pub(crate) ticks_max: u32,
 }
 
 impl Depth {
-    /// How much is buffered where moments arrive so unevenly, in µs.
+    /// Buffer in µs for this jitter.
     fn full(&self, lateness: Micros) -> f64 {
         let interval = self.interval.get().max(1);
         let ticks = 1 + lateness.get().div_ceil(interval);
@@ -26,22 +26,21 @@ impl Depth {
     }
 }
 
-/// Where one sender is played, in µs of its clock.
+/// Playback position in one sender's clock, in µs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Playhead {
     at: f64,
     advanced_at: Micros,
-    /// The newest moment that was told, and when it came.
+    /// Newest time received, and when it arrived.
     newest: i64,
     newest_at: Micros,
-    /// The buffer ran empty: it is filled before anything moves again.
+    /// The buffer ran empty: it is filled before playback goes on.
     waiting: bool,
     begun: bool,
 }
 
 impl Playhead {
-    /// Time passes; `newest` is the newest moment that was told, `lateness` how unevenly moments
-    /// arrive.
+    /// Advances time; `newest` is the newest time received, `lateness` the jitter of arrivals.
     pub(crate) fn advance(&mut self, now: Micros, newest: i64, lateness: Micros, depth: Depth) {
         if newest != self.newest {
             (self.newest, self.newest_at) = (newest, now);
@@ -59,7 +58,7 @@ impl Playhead {
             self.at = newest - full;
             self.waiting = false;
         } else if self.waiting {
-            // What nothing follows is shown as well: a peer that has nothing to tell sends little.
+            // Values with no later ones are shown as well: an idle peer sends little.
             let is_fresh = (now.since(self.newest_at).get() as f64) < full;
             self.waiting = behind < full && (behind <= 0.0 || is_fresh);
         } else {
@@ -71,7 +70,7 @@ impl Playhead {
         }
     }
 
-    /// The moment shown, on the sender's clock in µs.
+    /// Time shown, on the sender's clock in µs.
     pub(crate) fn at(&self) -> f64 {
         self.at
     }

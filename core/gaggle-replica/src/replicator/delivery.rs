@@ -1,6 +1,6 @@
-//! What each peer has yet to be told. The authority tells all peers; an orphan is told its
-//! successor; a deletion is told to peers that may know the object.
-//! Every part that changes a record calls it. Absent: budgets, packets.
+//! State each peer still has to get. The authority sends to all peers; an orphan goes to its
+//! successor; a deletion goes to peers that may know the object. Every part that changes a record
+//! calls it. Absent: bandwidth, packets.
 
 use crate::ablation::Rule;
 use crate::authority::MembershipView;
@@ -11,10 +11,10 @@ use crate::store::{ObjectIndex, ObjectStore};
 use crate::tombstones::Visit;
 
 impl MembershipView<'_> {
-    /// Whether a peer has yet to be told about an object.
+    /// Whether an object still has to be sent to a peer.
     #[inline]
     pub(crate) fn wants(&self, objects: &ObjectStore, peer: &Peer, place: ObjectIndex) -> bool {
-        // What changed in this tick is the rule, and hardly a peer can have been told.
+        // Most calls concern an object that changed in this tick, which hardly any peer has got.
         let object = &objects[place];
         let of_this_tick = object.captured == self.cx.tick
             && object.record.as_ref().is_some_and(|record| {
@@ -57,7 +57,7 @@ impl MembershipView<'_> {
         }
     }
 
-    /// Whether an object of ours is kept from a peer, because it does not matter there.
+    /// Whether interest hides an object of this peer from another.
     pub(crate) fn hides(&self, objects: &ObjectStore, peer: &Peer, place: ObjectIndex) -> bool {
         let mine = objects[place].record.filter(|record| record.version.authority == self.members.me.id);
         mine.is_some_and(|record| !record.gone) && !peer.out.objects[place as usize].matters
@@ -65,7 +65,7 @@ impl MembershipView<'_> {
 }
 
 impl Work<'_> {
-    /// Puts an object on the list of a peer that has yet to be told about it.
+    /// Puts an object on the list of a peer it has to be sent to.
     pub(crate) fn refresh_link(&mut self, link: usize, place: ObjectIndex) {
         if self.peers[link].out.objects[place as usize].closing
             || self.view().wants(self.objects, &self.peers[link], place)
@@ -87,7 +87,7 @@ impl Work<'_> {
         }
     }
 
-    /// Notes whether a peer is owed the world's record.
+    /// Notes whether a peer has to get the present record.
     pub(crate) fn set_owed(&mut self, link: usize, place: ObjectIndex, owed: bool) {
         let out = &mut self.peers[link].out.objects[place as usize];
         if out.owed != owed {
@@ -97,7 +97,7 @@ impl Work<'_> {
         }
     }
 
-    /// An object is gone: peers that may know it are owed that.
+    /// An object was deleted: peers that may know it have to get its tombstone.
     pub(crate) fn bury(&mut self, place: ObjectIndex) {
         let Some(record) = self.objects[place].record else { return };
         let mine = record.version.authority == self.members.me.id;
@@ -113,19 +113,19 @@ impl Work<'_> {
         }
     }
 
-    /// No peer is told about an object any more.
+    /// Stops sending an object to any peer.
     pub(crate) fn close_everywhere(&mut self, place: ObjectIndex) {
         for link in 0..self.peers.len() {
             self.close(link, place);
         }
     }
 
-    /// A peer is not told about an object any more.
+    /// Stops sending an object to a peer.
     pub(crate) fn close(&mut self, link: usize, place: ObjectIndex) {
         self.peers[link].out.close(place);
     }
 
-    /// Gives up the place of an object that no peer mentions and the world does not have.
+    /// Frees the index of an object that no link mentions and that has no record.
     pub(crate) fn forget_unmentioned(&mut self, place: ObjectIndex) {
         let object = &self.objects[place];
         let tied = |link: &Peer| {
@@ -155,7 +155,7 @@ impl Work<'_> {
         self.view().hides(self.objects, &self.peers[link], place)
     }
 
-    /// A peer is owed every deletion that is remembered.
+    /// A peer has to get every tombstone that is remembered.
     pub(crate) fn owe_tombstones(&mut self, link: usize) {
         for place in 0..self.objects.places() as ObjectIndex {
             if self.objects[place].record.is_some_and(|record| record.gone) {
@@ -164,7 +164,7 @@ impl Work<'_> {
         }
     }
 
-    /// A peer is owed nothing and was told nothing; objects only it mentioned are forgotten.
+    /// Resets what a peer got and still has to get; objects only it mentioned are forgotten.
     pub(crate) fn release(&mut self, link: usize) {
         for place in 0..self.peers[link].out.objects.len() as ObjectIndex {
             self.set_owed(link, place, false);
@@ -182,7 +182,7 @@ impl Work<'_> {
         }
     }
 
-    /// What becomes of a tombstone: it stays until it is old and every peer was told.
+    /// Result for a tombstone: it stays until it is old and every peer has it.
     pub(crate) fn visit(&self, place: ObjectIndex) -> Visit {
         let object = &self.objects[place];
         let is_old = self.cx.now.since(object.changed_at) >= self.cx.config.tombstone_ttl;

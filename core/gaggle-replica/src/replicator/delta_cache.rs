@@ -1,36 +1,36 @@
-//! Differences that were written in this tick, kept for the next receiver: those who have the same
-//! values to build on are told the same bits. So are those who have values that are nearly as good:
-//! writing a difference costs several times as much as copying one, and a tick more makes it hardly
-//! longer.
+//! Differences written in this tick, kept for the next receiver: receivers with the same baselines
+//! get the same bits. So do those with baselines one tick newer: writing a difference costs several
+//! times as much as copying one, and the older baseline makes it hardly longer. Absent: receivers,
+//! packets.
 
 use crate::history::NEVER;
 use crate::peers::Outgoing;
 use crate::sink::Register;
 use crate::store::ObjectIndex;
 
-/// The ticks a difference is built on, the newer first. There may be [`NEVER`] an older.
+/// The ticks of a difference's baselines, the newer first. The older may be [`NEVER`].
 pub(super) type Base = (u32, u32);
 
-/// A difference.
+/// A difference that was written.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Written {
     pub(super) base: Base,
     pub(super) bits: Register,
 }
 
-/// A difference is shared if it is built on a value at most so many ticks older than the newest a
-/// receiver has.
+/// A difference is shared if its baseline is at most so many ticks older than the newest a receiver
+/// has.
 const OLDER_TICKS_MAX: u32 = 1;
 
-/// A few for every object: receivers differ by their distance and by what got lost.
+/// A few for every object: receivers differ by round trip and by lost packets.
 const KEPT: usize = 4;
 
-/// Those of one object.
+/// Differences of one object.
 #[derive(Debug, Clone, Copy, Default)]
 struct Kept {
-    /// The tick they tell of.
+    /// Tick of their values.
     tick: u32,
-    /// How many were kept in it.
+    /// Number kept of this tick.
     count: usize,
     written: [Written; KEPT],
 }
@@ -41,8 +41,8 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// One that a receiver can read who has acknowledged this, and that is not much longer than its
-    /// own would be.
+    /// A difference that a receiver with these acknowledgements can read, and that is not much
+    /// longer than its own would be.
     #[inline]
     pub(super) fn usable(&self, place: ObjectIndex, tick: u32, out: &Outgoing) -> Option<&Written> {
         let kept = self.of.get(place as usize).filter(|kept| kept.tick == tick)?;

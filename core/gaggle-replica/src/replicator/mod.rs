@@ -1,5 +1,5 @@
-//! Rounds of sending: what changed, what each peer is told of it, and in which packets.
-//! A tick begins a round, `poll_transmit` drains it. Absent: who may write, what came in.
+//! Sending in ticks: what changed, what each peer gets of it, and in which packets. A tick begins
+//! one, `poll_transmit` drains it. Absent: who may write, received packets.
 
 mod delivery;
 mod delta_cache;
@@ -22,44 +22,44 @@ use select::Candidate;
 
 pub(crate) use write::record_bits_max;
 
-/// With nothing to tell, a packet goes out this often.
+/// Interval of packets when there is nothing to send.
 const KEEP_ALIVE: Micros = Micros::from_secs(1);
-/// Before the first round trip is measured, a packet is taken for lost after so many ticks.
+/// Ticks after which a packet is assumed lost before the first round trip is measured.
 const TIMEOUT_TICKS: u32 = 12;
 
-/// Something to send, from [`Session::poll_transmit`](crate::Session::poll_transmit).
+/// Packet or message to send, from [`Session::poll_transmit`](crate::Session::poll_transmit).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit<'a> {
     /// Peer it goes to.
     pub to: PeerId,
-    /// Whether it must arrive: on the reliable channel, in order. Everything else may get lost.
+    /// Whether it must arrive in order, on a reliable stream. Everything else may get lost.
     pub reliable: bool,
-    /// In which stream of the reliable channel; 0 for what may get lost.
+    /// Number of the reliable stream; 0 for unreliable packets.
     pub stream: u8,
-    /// Message or packet.
+    /// Bytes of the message or packet.
     pub bytes: &'a [u8],
 }
 
-/// How far the current round of sending is.
+/// Progress of sending in the current tick.
 #[derive(Debug, Default)]
 pub(crate) struct Replicator {
-    /// Peers that have not been served yet.
+    /// Peers not served yet.
     waiting: Vec<PeerId>,
-    /// The peer that is served, and whether anything went out to it in this round.
+    /// The peer being served, and whether a packet went to it in this tick.
     serving: Option<(PeerId, bool)>,
-    /// When in its tick the round began, in 256ths.
+    /// Time within the tick at which sending began, in 256ths.
     phase: u8,
     copies: Copies,
     candidates: Vec<Candidate>,
     /// Objects that perhaps no peer knows any more.
     dropped: Vec<ObjectIndex>,
-    /// Peers and objects that changed and do not matter there.
+    /// Peers with changed objects that interest excludes.
     unweighed: Vec<(usize, ObjectIndex)>,
     bytes: Vec<u8>,
 }
 
 impl Replicator {
-    /// A peer is gone.
+    /// Drops the queue of a peer that left.
     pub(crate) fn abandon(&mut self, peer: PeerId) {
         self.waiting.retain(|other| *other != peer);
         if self.serving.is_some_and(|(other, _)| other == peer) {
@@ -67,14 +67,14 @@ impl Replicator {
         }
     }
 
-    /// Begins the next tick if it is due. How long ago the last one began, if so.
+    /// Begins the next tick if it is due. Returns the time since the last one, if so.
     #[must_use]
     pub(crate) fn begin_tick(&mut self, work: &mut Work<'_>, started: Micros) -> Option<Micros> {
         let cx = &mut *work.cx;
         let ReplicaConfig { send_interval, .. } = cx.config;
         let interval = send_interval.get();
         let due = u32::try_from(cx.now.since(started).get() / interval).unwrap_or(NEVER - 1).max(1);
-        // Two rounds are never much closer than an interval, even if a slow frame comes between.
+        // Two ticks are never much closer than an interval, even if a slow frame comes between.
         let apart = cx.tick == 0 || cx.now.since(cx.ticked_at).get() >= interval / 2;
         if due <= cx.tick || !apart {
             return None;
@@ -87,12 +87,12 @@ impl Replicator {
         Some(elapsed)
     }
 
-    /// Begins a round: what changed is due, and every peer has earned bytes.
+    /// Begins sending: changes are due, and every peer's bandwidth grows.
     pub(crate) fn begin_round(&mut self, work: &mut Work<'_>, elapsed: Micros) {
         self.capture_changes(work);
         let interval = work.cx.config.send_interval.get() as i64;
         let rate = i64::from(work.cx.config.bytes_per_second);
-        // Whatever the rate, a whole packet can be saved up for: some records take nearly that.
+        // Whatever the rate, it can accumulate to a whole packet: some records take nearly that.
         let most = (rate * 2 * interval / 1_000_000).max(work.cx.config.packet_bytes_max as i64);
         let earned = rate * elapsed.get() as i64 / 1_000_000;
         self.serving = None;
@@ -100,12 +100,12 @@ impl Replicator {
         for peer in work.peers.iter_mut() {
             peer.inbound.next_tick();
             peer.out.budget = (peer.out.budget + earned).min(most);
-            // However fast a player's hands are, half of what can be told is of objects.
+            // However often inputs change, half of the bandwidth is for objects.
             peer.out.input_budget = (peer.out.input_budget + earned / 2).min(most / 2);
         }
     }
 
-    /// Chooses what every peer is told in this round.
+    /// Selects what every peer gets in this tick.
     pub(crate) fn select_round(&mut self, work: &mut Work<'_>, mut interest: Option<&mut dyn Interest>) {
         if !work.members.is_member() && !work.members.spectator {
             return;
@@ -125,11 +125,11 @@ impl Replicator {
                 }
             }
         }
-        // Served from the end.
+        // The list is served from its end.
         self.waiting.reverse();
     }
 
-    /// What changed gets the number of this tick and is due everywhere.
+    /// Changes get the number of this tick and are due for every peer.
     fn capture_changes(&mut self, work: &mut Work<'_>) {
         let (tick, me) = (work.cx.tick, work.members.me.id);
         let mut dirty = std::mem::take(&mut work.objects.dirty);
@@ -168,7 +168,7 @@ impl Replicator {
                 }
             }
         }
-        // What is not this receiver's business may have to be told it all the same.
+        // Excluded objects may have to be sent all the same.
         while let Some((link, place)) = self.unweighed.pop() {
             work.refresh_link(link, place);
         }
@@ -176,7 +176,7 @@ impl Replicator {
         (work.objects.dirty, work.objects.fresh) = (dirty, fresh);
     }
 
-    /// What was in lost packets is due again, more urgently than before.
+    /// The content of lost packets is due again, more urgently than before.
     fn give_up_lost(work: &mut Work<'_>, index: usize) {
         let interval = work.cx.config.send_interval.get();
         let timeout = work.peers[index]
@@ -209,8 +209,8 @@ impl Replicator {
         }
     }
 
-    /// Puts the next thing to send into [`bytes`](Replicator::bytes): to whom, and in which
-    /// reliable stream, if in any.
+    /// Writes the next thing to send into [`bytes`](Replicator::bytes): returns its receiver, and
+    /// its reliable stream, if any.
     pub(crate) fn poll(&mut self, work: &mut Work<'_>, inputs: &InputRelay) -> Option<(PeerId, Option<u8>)> {
         if let Some((to, bytes)) = work.cx.acks.pop_front() {
             self.bytes = bytes;
@@ -248,7 +248,7 @@ impl Replicator {
         }
     }
 
-    /// What [`poll`](Replicator::poll) wrote last.
+    /// Bytes [`poll`](Replicator::poll) wrote last.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

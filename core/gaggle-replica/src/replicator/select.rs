@@ -1,5 +1,5 @@
-//! Choice of what a peer is told in a round: everything, if it fits its budget, else what has
-//! become most urgent. `begin_round` calls it for every peer. Absent: bits, packets.
+//! Selection of what a peer gets in a tick: everything, if it fits the bandwidth, else what has
+//! become most urgent. `select_round` calls it for every peer. Absent: bits, packets.
 
 use super::Replicator;
 use crate::interest::{Interest, ObjectRef, Receiver, Relevance};
@@ -8,28 +8,28 @@ use crate::peers::Phase;
 use crate::session::work::Work;
 use crate::store::ObjectIndex;
 
-/// What an introduction takes as a rule, besides the value.
+/// Usual size of an introduction, without the value.
 const INTRO_BYTES: u32 = 9;
-/// What the receiver does not know yet is more urgent than an update, but takes at most half of the
-/// budget: what moves stays alive while a joiner catches up.
+/// Weight of what the receiver does not know yet: more urgent than an update, but at most half of
+/// the bandwidth, so that updates go on while a joiner catches up.
 const NEW_WEIGHT: u32 = 4;
 
-/// An object that could be told about.
+/// An object that could be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Candidate {
     priority: u32,
     place: ObjectIndex,
-    /// What it will take, in 256ths of a byte.
+    /// Its expected size, in 256ths of a byte.
     size: u32,
     is_new: bool,
     taken: bool,
 }
 
-/// In so many ticks everything is asked about once.
+/// Ticks in which interest is evaluated once for every object.
 const ROUNDS: usize = 8;
 
 impl Replicator {
-    /// Chooses what a link is told in this round.
+    /// Selects what a link gets in this tick.
     pub(crate) fn select(&mut self, work: &mut Work<'_>, index: usize, interest: &mut dyn Interest) {
         let mut candidates = std::mem::take(&mut self.candidates);
         let mut selected = std::mem::take(&mut work.peers[index].out.selected);
@@ -56,8 +56,7 @@ impl Replicator {
         if let Some(urgent) =
             candidates.first_mut().filter(|urgent| room > 0 && room < i64::from(urgent.size))
         {
-            // Nothing else would ever leave it enough. What it takes beyond the budget is missing
-            // from the next ones.
+            // Otherwise it would never fit. The excess is taken from the next ticks.
             urgent.taken = true;
             room = 0;
             if let Some(handle) = work.peers[index].out.handle_of(urgent.place, work.cx.tick) {
@@ -65,8 +64,7 @@ impl Replicator {
             }
         }
         let mut room_for_new = room / 2;
-        // What is new waits until everything else that is due had its turn, then takes what is
-        // left.
+        // Introductions wait until all other due objects had their turn, then take what is left.
         for second_turn in [false, true] {
             for candidate in &mut candidates {
                 let size = i64::from(candidate.size);
@@ -92,8 +90,8 @@ impl Replicator {
         self.candidates = candidates;
     }
 
-    /// As a rule everything on the list has just changed, is known, and fits: then nothing more is
-    /// to be looked at. Whether it was so.
+    /// The usual case: everything on the list has just changed, is known, and fits, so nothing else
+    /// is checked. Returns whether it was so.
     fn select_plain(
         work: &Work<'_>,
         index: usize,
@@ -119,7 +117,7 @@ impl Replicator {
         true
     }
 
-    /// Everything that is due, and takes from the list what is not any more.
+    /// Gathers everything that is due, and removes from the list what is not any more.
     fn gather(&mut self, work: &mut Work<'_>, index: usize, candidates: &mut Vec<Candidate>) {
         let record_size = work.peers[index].out.record_size;
         let mut due = std::mem::take(&mut work.peers[index].out.due);
@@ -151,7 +149,7 @@ impl Replicator {
         }
     }
 
-    /// Waiting makes urgent. The most urgent come first.
+    /// Waiting raises urgency. The most urgent come first.
     fn weigh(work: &mut Work<'_>, index: usize, candidates: &mut [Candidate], interest: &mut dyn Interest) {
         let Work { objects: store, schema, peers, .. } = work;
         let kinds = &schema.kinds;
@@ -162,7 +160,7 @@ impl Replicator {
             let asked = interest.weigh(&receiver, &ObjectRef { store, kinds, place });
             let kind = store.kind(place).map_or(1, |kind| u32::from(kind.rules.priority));
             let out = &mut link.out.objects[place as usize];
-            // What does not matter any more is closed at its turn; until then it hardly counts.
+            // An object that interest excludes is closed at its turn; until then it hardly counts.
             let weight = u32::from(asked.unwrap_or(Relevance::MIN).get()).saturating_mul(kind).max(1);
             let weight = if candidate.is_new { weight.saturating_mul(NEW_WEIGHT) } else { weight };
             out.priority = out.priority.saturating_add(weight);
@@ -171,10 +169,10 @@ impl Replicator {
         candidates.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Asks about some of our objects whether they matter to a link.
+    /// Evaluates interest of a link for some objects of this peer.
     pub(crate) fn ask_interest(work: &mut Work<'_>, index: usize, interest: &mut dyn Interest) {
         let Some(receiver) = work.peers[index].receiver() else { return };
-        // A joiner must not be told what does not matter to it.
+        // A joiner must not get what interest excludes.
         let is_new = !std::mem::replace(&mut work.peers[index].out.interest_known, true);
         let (first, step) = if is_new { (0, 1) } else { (work.cx.tick as usize % ROUNDS, ROUNDS) };
         for place in (first..work.objects.places()).step_by(step) {

@@ -1,5 +1,5 @@
-//! Packets: heads, records and what they are built on. The round calls it until a peer's selection
-//! or budget is used up. Absent: which objects are selected.
+//! Packets: headers, records and their baselines. Sending calls it until a peer's selection or
+//! bandwidth is used up. Absent: which objects are selected.
 
 use gaggle_kit::{BitWriter, BufferFull};
 
@@ -20,24 +20,24 @@ use crate::sink::{Register, Sink};
 use crate::store::{KindStore, ObjectIndex, ObjectStore};
 use crate::version::Record;
 
-/// What a handle and the form of a record take at most.
+/// Most bits of a handle and the form of a record.
 const RECORD_HEAD_BITS: usize = 20 + 13 + 1;
-/// What an introduction, a claim and an origin take at most.
+/// Most bits of an introduction, a claim and an origin.
 const RECORD_ABOUT_BITS: usize = 1 + (8 + 32 + 40 + 9) + (40 + 40 + 2 + 9) + (40 + 32 + 8 + 32);
-// Whatever kind can be declared, a packet has room for a record of it.
+// Whatever kind is declared, a packet has room for a record of it.
 const _: () = assert!(
     HEADER_BYTES_MAX * 8 + RECORD_HEAD_BITS + RECORD_BITS_MAX as usize + RECORD_ABOUT_BITS
         <= PACKET_BYTES_MIN as usize * 8
 );
 
-/// What a record of any of these kinds takes at most.
+/// Most bits of a record of any of these kinds.
 pub(crate) fn record_bits_max(kinds: &[KindStore]) -> usize {
     let value = kinds.iter().map(|kind| kind.layout.bits_max()).max().unwrap_or(0);
     RECORD_HEAD_BITS + value + RECORD_ABOUT_BITS
 }
 
 impl Replicator {
-    /// The head of the next packet, without anything in it.
+    /// Header of the next packet, with no records yet.
     fn header(&self, work: &Work<'_>, index: usize) -> Header {
         let link = &work.peers[index];
         let (ack, acks) = link.inbound.received.acks();
@@ -56,8 +56,8 @@ impl Replicator {
         }
     }
 
-    /// Acknowledges what came without waiting for the next round, after which it could not be named
-    /// any more.
+    /// Acknowledges without waiting for the next tick, when an acknowledgement could not name these
+    /// packets any more.
     pub(crate) fn acknowledge_at_once(&mut self, work: &mut Work<'_>, index: usize) {
         let header = self.header(work, index);
         let mut bytes = vec![0; header.bytes()];
@@ -73,7 +73,7 @@ impl Replicator {
         work.cx.acks.push_back((peer, bytes));
     }
 
-    /// Writes one packet with as many of the selected as fit. The first of a round takes the
+    /// Writes one packet with as many selected objects as fit. The first of a tick takes the
     /// inputs, so that the others have room for the largest record.
     pub(super) fn write_packet(
         &mut self,
@@ -95,8 +95,7 @@ impl Replicator {
         let least = head
             + match (input_size, Replicator::next_selected(work, index)) {
                 (Some(_), _) => INPUT_BITS_MAX / 8,
-                // One record is written whatever it takes; what goes beyond the budget is missing
-                // from the next.
+                // One record is written whatever its size; the excess is taken from the next ticks.
                 (None, Some((_, place))) => Replicator::bits_max(work, index, place).div_ceil(8).max(64),
                 (None, None) => 64,
             };
@@ -108,7 +107,7 @@ impl Replicator {
             header.inputs = true;
             let bits = usize::try_from(link.out.input_budget).unwrap_or(0) * 8;
             let written = relay.write(&mut w, link.out.inputs_acked, size, bits);
-            inputs = written.expect("there is room for inputs in every packet");
+            inputs = written.expect("every packet has room for inputs");
         }
         let before_records = w.written();
         let mut line = Line { seq, before: -1, base: None, records: 0 };
@@ -146,8 +145,8 @@ impl Replicator {
         self.bytes = bytes;
     }
 
-    /// The next object to tell a link about. One that changed since this tick was taken has to wait
-    /// for the next.
+    /// Next object to send on a link. One that changed after this tick was captured has to wait for
+    /// the next.
     fn next_selected(work: &mut Work<'_>, index: usize) -> Option<(u16, ObjectIndex)> {
         loop {
             let link = &mut work.peers[index];
@@ -159,7 +158,7 @@ impl Replicator {
         }
     }
 
-    /// How many bits a record can take.
+    /// Most bits a record can take.
     fn bits_max(work: &Work<'_>, index: usize, place: ObjectIndex) -> usize {
         let out = &work.peers[index].out.objects[place as usize];
         let object = &work.objects[place];
@@ -168,8 +167,8 @@ impl Replicator {
         RECORD_HEAD_BITS + kind.layout.bits_max() + if told { 0 } else { RECORD_ABOUT_BITS }
     }
 
-    /// Records of objects of which a receiver knows everything but the new value, as nearly always:
-    /// as many as follow one another and surely fit.
+    /// Writes records that need only the new value, the usual case: as many as follow one another
+    /// and surely fit.
     fn write_updates(&mut self, work: &mut Work<'_>, w: &mut BitWriter<'_>, index: usize, line: &mut Line) {
         let shared = work.peers.len() > 1;
         let Work { peers, objects: store, cx, members, schema, .. } = work;
@@ -251,8 +250,8 @@ impl Replicator {
         Ok(())
     }
 
-    /// A record of an object of ours, as short as what the receiver has allows. `head` goes before
-    /// it.
+    /// Writes a record under this peer's authority, as short as the receiver's baselines allow.
+    /// `head` goes before it.
     fn write_own(
         &mut self,
         work: &mut Work<'_>,
@@ -262,7 +261,7 @@ impl Replicator {
         place: ObjectIndex,
         base: &mut Option<Base>,
     ) -> Result<(), BufferFull> {
-        // Whatever is told in a tick can be built on under that tick.
+        // A value sent in a tick becomes a baseline under that tick.
         if work.objects[place].captured != work.cx.tick {
             work.objects.capture(place, work.cx.tick);
         }
@@ -291,7 +290,7 @@ impl Replicator {
         told.write(w, head, (work.objects, place), copies, base, &mut work.cx.stats)
     }
 
-    /// A record of another authority, passed on.
+    /// Writes a record of another authority, forwarded.
     fn write_relay(
         work: &mut Work<'_>,
         w: &mut BitWriter<'_>,
@@ -313,13 +312,13 @@ impl Replicator {
     }
 }
 
-/// How far a packet is written.
+/// Position in a packet being written.
 struct Line {
-    /// The number of the packet.
+    /// Number of the packet.
     seq: u32,
-    /// The handle of the record before, −1 at first.
+    /// Handle of the record before, −1 at first.
     before: i32,
-    /// What the record before is built on.
+    /// Baselines of the record before.
     base: Option<Base>,
     records: u16,
 }
@@ -332,7 +331,7 @@ impl Line {
     }
 }
 
-/// A value of ours that is told in a tick, and the ticks of the values it is to be built on.
+/// A value sent in a tick, and the ticks of its baselines.
 struct Told {
     tick: u32,
     newer: u32,
@@ -340,7 +339,7 @@ struct Told {
 }
 
 impl Told {
-    /// Writes the form and the value, as a difference if the values to build on are still there.
+    /// Writes the form and the value, as a difference if the baselines are still there.
     #[inline]
     fn write(
         &self,
@@ -378,21 +377,21 @@ impl Told {
             return copy.bits.write_after(head, w);
         }
         head.write(w)?;
-        let (layout, baselines, _) = self.baselines(store, place).expect("they were there a moment ago");
+        let (layout, baselines, _) = self.baselines(store, place).expect("baselines that exist");
         write_difference(w, layout, store.value(place), &baselines)
     }
 
-    /// A value as a difference to values of these ticks, if they can still be built on and it
-    /// surely fits a packet.
+    /// A value as a difference to baselines of these ticks, if they still exist and it surely fits
+    /// a packet.
     fn difference(&self, store: &ObjectStore, place: ObjectIndex) -> Option<Written> {
         let (layout, baselines, base) = self.baselines(store, place)?;
         let mut bits = Register::default();
-        // A register takes whatever comes.
+        // A register accepts any number of bits.
         let _ = write_difference(&mut bits, layout, store.value(place), &baselines);
         (bits.written() <= RECORD_BITS_MAX).then_some(Written { base, bits })
     }
 
-    /// The values to build on, as far as they are there.
+    /// Baselines, as far as they still exist.
     #[inline]
     fn baselines<'a>(
         &self,

@@ -11,21 +11,21 @@ use crate::config::ReplicaConfig;
 use crate::event::{Events, SessionEvent};
 use crate::message::Message;
 
-/// What every part may read and write.
+/// Context every part may read and write.
 #[derive(Debug)]
 pub(crate) struct Cx {
     pub(crate) config: ReplicaConfig,
     pub(crate) now: Micros,
-    /// The last tick in which something could be sent.
+    /// Last tick in which something could be sent.
     pub(crate) tick: u32,
     pub(crate) ticked_at: Micros,
-    /// When ticks of this session began to count.
+    /// Time at which ticks of this session began.
     pub(crate) started: Option<Micros>,
     pub(crate) events: Events,
     pub(crate) stats: SessionStats,
-    /// Acknowledgements that cannot wait for the next round.
+    /// Acknowledgements that cannot wait for the next tick's packets.
     pub(crate) acks: VecDeque<(PeerId, Vec<u8>)>,
-    /// For the reliable channel.
+    /// Messages of the reliable stream.
     pub(crate) messages: VecDeque<(PeerId, Vec<u8>)>,
     /// Pieces of blobs, for a stream of their own.
     pub(crate) pieces: VecDeque<(PeerId, Vec<u8>)>,
@@ -52,7 +52,7 @@ impl Cx {
         }
     }
 
-    /// Time never goes back; ticks count from the first call on.
+    /// Notes the time, which never goes back; ticks count from the first call.
     pub(crate) fn note_now(&mut self, now: Micros) {
         self.now = self.now.max(now);
         if self.started.is_none() {
@@ -60,12 +60,12 @@ impl Cx {
         }
     }
 
-    /// For how long ticks count, in µs.
+    /// Time for which ticks count, in µs.
     pub(crate) fn ticked_for(&self) -> i64 {
         self.started.map_or(0, |started| self.now.since(started).get() as i64)
     }
 
-    /// Queues a message for the reliable channel.
+    /// Queues a message for the reliable stream.
     pub(crate) fn tell(&mut self, peer: PeerId, message: &Message<'_>) {
         let mut bytes = Vec::new();
         message.encode(&mut bytes);
@@ -77,14 +77,14 @@ impl Cx {
         self.events.push(event);
     }
 
-    /// The link of a peer should end.
+    /// Queues the end of a peer's link.
     pub(crate) fn disconnect(&mut self, peer: PeerId) {
         if !self.refused.contains(&peer) {
             self.refused.push(peer);
         }
     }
 
-    /// The link of a peer ended: what waits for it is not sent.
+    /// Drops what waits for a peer whose link ended.
     pub(crate) fn drop_outbox(&mut self, peer: PeerId) {
         self.messages.retain(|(to, _)| *to != peer);
         self.acks.retain(|(to, _)| *to != peer);

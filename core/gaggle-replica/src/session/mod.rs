@@ -1,7 +1,6 @@
-//! The session: local changes, packets and time in; packets, messages and events out.
-//! Fourteen parts own its state; this file is what a game calls, `players.rs` that
-//! about slots and inputs, `route.rs` what links bring.
-//! Absent: decisions, which are the parts'.
+//! The session: local changes, packets and time in; packets, messages and events out. Fourteen
+//! parts own its state; this file is what a game calls, `players.rs` slots and inputs, `route.rs`
+//! links and ticks. Absent: decisions, which are the parts'.
 
 #[cfg(test)]
 mod authority_attacks;
@@ -43,11 +42,11 @@ pub use state::Session;
 pub use stats::{SessionStats, SyncProgress};
 
 impl Session {
-    /// A session of `player`. `seed` is a random number the caller draws: it tells this stay from
-    /// all others.
+    /// Creates a session of `player`. `seed` is a random number from the caller; it makes the
+    /// member id of this stay unique.
     ///
     /// # Errors
-    /// Says which setting cannot be and what to change.
+    /// If a setting is out of range; the text says what to change.
     pub fn new(
         config: ReplicaConfig,
         kinds: Kinds,
@@ -67,19 +66,20 @@ impl Session {
         Ok(session)
     }
 
-    /// Makes an object whose authority is this peer.
+    /// Spawns an object under this peer's authority.
     ///
     /// # Errors
-    /// If this peer may not hold it, is no member yet, or there are too many objects.
+    /// If the policy does not let this peer have it, it is no member yet, or there are too many
+    /// objects.
     pub fn spawn<K: Kind>(&mut self, value: &K) -> Result<ObjectId, ObjectError> {
         self.spawn_record(value, None, None)
     }
 
-    /// Makes an object for a player. Under
+    /// Spawns an object for a player. Under
     /// [`AuthorityPolicy::OwnerOrLeader`](crate::AuthorityPolicy::OwnerOrLeader) that player is its
-    /// owner, and only the player itself can make it while it is present. Under
-    /// [`AuthorityPolicy::Anyone`](crate::AuthorityPolicy::Anyone) the player takes it over as soon
-    /// as it sees it.
+    /// owner, and while it is present only its peer can spawn it. Under
+    /// [`AuthorityPolicy::Anyone`](crate::AuthorityPolicy::Anyone) the player's peer takes
+    /// authority as soon as it knows the object.
     ///
     /// # Errors
     /// As for [`spawn`](Session::spawn).
@@ -116,18 +116,18 @@ impl Session {
         Ok(id)
     }
 
-    /// The truth about an object, as far as it is known here.
+    /// The latest known value of an object, without smoothing.
     pub fn get<K: Kind>(&self, id: ObjectId) -> Option<K> {
         let (place, record) = self.find(id).ok()?;
         let is_it = self.schema.kinds.number_of::<K>() == Some(usize::from(record.kind));
         is_it.then(|| K::from_words(self.objects.value(place)))
     }
 
-    /// Changes an object whose authority is this peer. What is told and read back is `value` to
-    /// within the precision of its kind. Constants stay what they were.
+    /// Changes an object under this peer's authority. Sent and read back is `value` within the
+    /// precision of its kind. Constant fields keep their values.
     ///
     /// # Errors
-    /// If it does not exist, is of another kind, or another peer is its authority.
+    /// If it does not exist, is of another kind, or another peer has authority.
     pub fn set<K: Kind>(&mut self, id: ObjectId, value: &K) -> Result<(), ObjectError> {
         let (place, record) = self.find(id)?;
         let kind = self.kind::<K>()?;
@@ -144,7 +144,7 @@ impl Session {
         Ok(())
     }
 
-    /// Changes an object whose authority is this peer, starting from what it is.
+    /// Changes an object under this peer's authority, starting from its present value.
     ///
     /// # Errors
     /// As for [`set`](Session::set).
@@ -156,7 +156,7 @@ impl Session {
         self.set(id, &value)
     }
 
-    /// All objects of a kind, with what is known of them, in no particular order.
+    /// All objects of a kind with their latest known values, in no particular order.
     pub fn iter<K: Kind>(&self) -> impl Iterator<Item = (ObjectId, K)> + '_ {
         let of_kind = self.objects.of_kind(self.schema.kinds.number_of::<K>());
         of_kind.map(|(place, object, _)| (object.id, K::from_words(self.objects.value(place))))
@@ -168,15 +168,15 @@ impl Session {
         live.filter(|(_, record)| !record.gone).map(|(id, record)| ObjectInfo::of(id, &record))
     }
 
-    /// The ids of the objects of a kind whose authority is this peer.
+    /// Ids of the objects of a kind under this peer's authority.
     pub fn iter_authoritative<K: Kind>(&self) -> impl Iterator<Item = ObjectId> + '_ {
         let of_kind = self.objects.of_kind(self.schema.kinds.number_of::<K>());
         let mine = of_kind.filter(|(.., record)| record.version.authority == self.members.me.id);
         mine.map(|(_, object, _)| object.id)
     }
 
-    /// The player whose peer is the authority of an object: of several at that peer the owner of
-    /// the object, else the first.
+    /// Player whose peer has authority over an object: of several at that peer the owner of the
+    /// object, else the first.
     pub fn authority(&self, id: ObjectId) -> Option<Slot> {
         let (_, record) = self.find(id).ok()?;
         let (member, owner) = (self.members.roster.of_member(record.version.authority), record.owner());
@@ -184,12 +184,12 @@ impl Session {
         Some(if is_owner { owner } else { record.player })
     }
 
-    /// Whether this peer is the authority of an object.
+    /// Whether this peer has authority over an object.
     pub fn has_authority(&self, id: ObjectId) -> bool {
         self.find(id).is_ok_and(|(_, record)| record.version.authority == self.members.me.id)
     }
 
-    /// How the present state of an object came to be: for overlays and logs.
+    /// Version of an object's present state, for overlays and logs.
     pub fn version(&self, id: ObjectId) -> Option<Version> {
         self.find(id).ok().map(|(_, record)| record.version)
     }
@@ -200,27 +200,28 @@ impl Session {
         self.find(id).is_ok_and(|(_, record)| locks(record))
     }
 
-    /// Takes an object to act on it, as when a player bumps into something.
+    /// Claims authority over an object, for instance when a player bumps into it.
     ///
     /// # Errors
-    /// If a present member has locked or just claimed it, or this peer may not hold it.
+    /// If a present member has locked it or has just claimed it, or the policy does not let this
+    /// peer have it.
     pub fn claim(&mut self, id: ObjectId) -> Result<(), ObjectError> {
         self.authority.claim(&mut work!(self), id)
     }
 
-    /// Takes an object and locks it: no other peer can claim it until it is released. Beats every
-    /// mere claim.
+    /// Claims an object and locks it: no other peer can claim it until it is released. Beats every
+    /// claim without a lock.
     ///
     /// # Errors
-    /// If a present member has locked it, or this peer may not hold it.
+    /// If a present member has locked it, or the policy does not let this peer have it.
     pub fn lock(&mut self, id: ObjectId) -> Result<(), ObjectError> {
         self.authority.lock(&mut work!(self), id)
     }
 
-    /// Unlocks an object. This peer stays its authority until another claims it.
+    /// Unlocks an object. This peer keeps authority until another claims it.
     ///
     /// # Errors
-    /// If another peer is its authority.
+    /// If another peer has authority.
     pub fn release(&mut self, id: ObjectId) -> Result<(), ObjectError> {
         Authority::release(&mut work!(self), id)
     }
@@ -228,13 +229,13 @@ impl Session {
     /// Deletes an object, whatever its authority. Beats every claim made meanwhile.
     ///
     /// # Errors
-    /// If it does not exist, or this peer may not hold it.
+    /// If it does not exist, or the policy does not let this peer have it.
     pub fn despawn(&mut self, id: ObjectId) -> Result<(), ObjectError> {
         self.authority.despawn(&mut work!(self), id)
     }
 
-    /// The player an object belongs to: its owner, or the one it is kept for, else its authority. A
-    /// player that returns finds its objects by this, also before it is their authority again.
+    /// Player an object belongs to: its owner, or the one it is held for, else its authority. A
+    /// player that returns finds its objects by this before it has authority over them again.
     pub fn owner(&self, id: ObjectId) -> Option<Slot> {
         self.find(id).ok().map(|(_, record)| record.owner())
     }
@@ -246,7 +247,7 @@ impl Session {
     /// # #[derive(Kind)]
     /// # struct Ship { fuel: u8 }
     /// # fn enter(session: &mut Session) -> Result<ObjectId, ObjectError> {
-    /// // A player that returns has its ship already; every other gets one.
+    /// // A player that returns has its ship already; every other player gets one.
     /// let me = session.local_slot();
     /// let ship = session.iter_owned::<Ship>(me).next();
     /// ship.map_or_else(|| session.spawn_owned(me, &Ship { fuel: 100 }), Ok)
@@ -257,10 +258,10 @@ impl Session {
         of_kind.filter(move |(.., record)| record.owner() == player).map(|(_, object, _)| object.id)
     }
 
-    /// An object as it should be drawn now, which is the time of the last call of the session.
-    /// Objects of this peer are shown as they are; others as [`KindOptions`](crate::KindOptions) of
-    /// their kind say; a deleted object of a kind that is played in sequence until its deletion is
-    /// to be seen. Never use it to decide anything: see [`get`](Session::get).
+    /// An object as it should be displayed at the time of the session's last call. Objects under
+    /// this peer's authority are shown unchanged; others by the [`KindOptions`](crate::KindOptions)
+    /// of their kind. A deleted object of a buffered kind is shown until its deletion is due. For
+    /// display only: game logic uses [`get`](Session::get).
     pub fn interpolated<K: Kind>(&self, id: ObjectId) -> Option<K> {
         let kind = self.schema.kinds.number_of::<K>()?;
         let Ok((place, record)) = self.find(id) else {
@@ -269,9 +270,9 @@ impl Session {
         (usize::from(record.kind) == kind).then(|| self.scene().interpolated(place))
     }
 
-    /// All objects of a kind as they should be drawn now, in no particular order: those that exist,
-    /// as [`interpolated`](Session::interpolated) has them, and those of a kind that is played in
-    /// sequence whose deletion is not shown yet.
+    /// All objects of a kind as they should be displayed now, in no particular order: those that
+    /// exist, as [`interpolated`](Session::interpolated) returns them, and those of a buffered kind
+    /// whose deletion is not due yet.
     pub fn shown_all<K: Kind>(&self) -> impl Iterator<Item = (ObjectId, K)> + '_ {
         let (kind, scene) = (self.schema.kinds.number_of::<K>(), self.scene());
         let here =
@@ -279,36 +280,34 @@ impl Session {
         here.chain(self.smoothing.departing_all(scene, kind.unwrap_or(usize::MAX)))
     }
 
-    /// How old the updates of other peers' objects are that came within the last second, the way
-    /// here included.
+    /// Age of the updates from each peer in the last second, network delay included.
     pub fn update_ages(&self) -> impl Iterator<Item = Micros> + '_ {
         self.scene().update_ages()
     }
 
-    /// Sets what is known of a player. All peers end up with the last value, later joiners too.
+    /// Sets a value of a player. All peers end up with the last value, later joiners too.
     ///
     /// # Errors
-    /// If it is not this peer's to write, too large, or of a type that was not named.
+    /// If this peer may not write it, it is too large, or its type was not registered.
     pub fn set_value<T: State + 'static>(&mut self, player: Slot, value: &T) -> Result<(), ValueError> {
         self.values.set(&mut work!(self), player, value)
     }
 
-    /// What is known of a player.
+    /// Value of a player, if one was set.
     pub fn value<T: State + 'static>(&self, player: Slot) -> Option<T> {
         self.values.get(&self.schema, player)
     }
 
-    /// Says that something happened. It arrives once, in the order it was said, after the `objects`
-    /// it is about are known there; if one of them is deleted meanwhile, or does not become known
-    /// within a second, it is dropped. Of objects that are [played in
-    /// sequence](crate::Interpolation::Buffered) and whose authority is its sender, it arrives when
-    /// they are shown as they were then.
+    /// Sends a remote event. It arrives once, in sending order, after the `objects` it is about are
+    /// known there; if one of them is deleted meanwhile, or does not become known within a second,
+    /// it is dropped. If they are [buffered](crate::Interpolation::Buffered) and under the sender's
+    /// authority, it arrives when they are shown as they were when it was sent.
     ///
     /// Events that [need approval](crate::EventOptions::needs_approval) go to the leader, whose
     /// game approves or rejects them; the leader's own are approved.
     ///
     /// # Errors
-    /// If it is too large, too soon after the last of its kind, or this peer is no member yet.
+    /// If it is too large, too soon after the last of its type, or this peer is no member yet.
     pub fn send_event<T: State + 'static>(
         &mut self,
         to: Target,
@@ -318,7 +317,7 @@ impl Session {
         self.send_event_from(self.members.me.slot, to, objects, what)
     }
 
-    /// The same, from one of several players at this peer.
+    /// Sends a remote event from one of several players at this peer.
     ///
     /// # Errors
     /// As for [`send_event`](Session::send_event), and if no player here has the slot.
@@ -332,60 +331,61 @@ impl Session {
         self.remote_events.send(&mut work!(self), from, to, objects, what)
     }
 
-    /// The next thing that happened elsewhere, or here by this peer's own word to all.
+    /// Next remote event from another peer, or from this one to all.
     pub fn poll_remote_event(&mut self) -> Option<RemoteEvent> {
         self.remote_events.poll(&mut work!(self))
     }
 
-    /// The next event a peer wants approved, if this peer leads. Call it after
-    /// [`poll_remote_event`](Session::poll_remote_event) has nothing more.
+    /// Next remote event that waits for approval, if this peer is the leader. Call it after
+    /// [`poll_remote_event`](Session::poll_remote_event) returns `None`.
     pub fn poll_event_request(&mut self) -> Option<EventRequest> {
         self.remote_events.poll_request()
     }
 
-    /// It is so: all it is for hear it, in the one order in which the leader approves.
-    #[expect(clippy::needless_pass_by_value, reason = "a verdict is final, so the request goes with it")]
+    /// Approves a request: its recipients get the event in the one order in which the leader
+    /// approves.
+    #[expect(clippy::needless_pass_by_value, reason = "an answer is final, so it consumes the request")]
     pub fn approve(&mut self, request: EventRequest) {
         self.remote_events.approve(&mut work!(self), &request);
     }
 
-    /// It is not so: only the peer that asked hears of it.
-    #[expect(clippy::needless_pass_by_value, reason = "a verdict is final, so the request goes with it")]
+    /// Rejects a request: only the peer that sent it gets an answer.
+    #[expect(clippy::needless_pass_by_value, reason = "an answer is final, so it consumes the request")]
     pub fn reject(&mut self, request: EventRequest) {
         RemoteEvents::reject(&mut work!(self), &request);
     }
 
-    /// Keeps bytes so that others can fetch them, and gives their name, to be put into an object.
+    /// Stores bytes so that other peers can fetch them, and returns their name for a field of an
+    /// object.
     ///
     /// # Errors
-    /// If they are too many.
+    /// If they are too large, or there is no room for them.
     pub fn store_blob(&mut self, bytes: &[u8]) -> Result<Blob, BlobError> {
         self.blobs.keep(bytes, self.cx.config.blob_bytes_max)
     }
 
-    /// The bytes of a name, if they are here.
+    /// Bytes of a blob, if they are here.
     pub fn blob(&self, blob: Blob) -> Option<&[u8]> {
         self.blobs.get(blob)
     }
 
-    /// Fetches the bytes an object names, from its authority or another peer that has them. A
-    /// [`BlobReceived`](crate::SessionEvent::BlobReceived) tells when they are here; until then
+    /// Fetches the blob an object names, from its authority or another peer that has it.
+    /// [`BlobReceived`](crate::SessionEvent::BlobReceived) follows when it has arrived; until then
     /// show what was there before.
     ///
     /// # Errors
-    /// If there is no room for them.
+    /// If there is no room for it, or too many are being fetched.
     pub fn fetch_blob(&mut self, object: ObjectId, blob: Blob) -> Result<(), BlobError> {
         self.blobs.fetch(&mut work!(self), object, blob)
     }
 
-    /// Forgets bytes that are not needed any more, or stops fetching them.
+    /// Removes a blob that is not needed any more, or stops fetching it.
     pub fn remove_blob(&mut self, blob: Blob) {
         self.blobs.remove(&mut work!(self), blob);
     }
 
-    /// Says whether a peer is still to be met, if the caller knows, for instance from a lobby:
-    /// until then a peer that [joins](JoinMode::Join) creates no session together with other
-    /// joiners.
+    /// Sets whether the caller expects more peers, for instance from a lobby: while it does, a peer
+    /// that [joins](JoinMode::Join) does not create a session together with other joiners.
     pub fn set_expecting_peers(&mut self, awaits: bool) {
         self.members.awaits_others = awaits;
     }
@@ -395,12 +395,12 @@ impl Session {
         &self.members.roster
     }
 
-    /// This stay of the player.
+    /// Member id of this stay.
     pub fn local_member(&self) -> MemberId {
         self.members.me.id
     }
 
-    /// Whether this peer leads.
+    /// Whether this peer is the leader.
     pub fn is_leader(&self) -> bool {
         self.members.is_leader()
     }
@@ -415,15 +415,15 @@ impl Session {
         self.members.spectator
     }
 
-    /// How much of what the present members hold has arrived: for a joiner's progress bar.
+    /// Share of the present members' objects that has arrived, for a joiner's progress bar.
     pub fn sync_progress(&self) -> SyncProgress {
         let inbound = self.peers.iter().map(|peer| &peer.inbound);
         let expected = inbound.clone().map(|inbound| inbound.announced).sum();
         SyncProgress { received: inbound.map(|it| it.introduced.min(it.announced)).sum(), expected }
     }
 
-    /// Whether a peer has acknowledged all it is to be told about objects: then nothing is lost
-    /// when this peer goes.
+    /// Whether a peer has acknowledged every update of objects meant for it: then nothing is lost
+    /// when this peer leaves.
     pub fn is_synced_to(&self, peer: PeerId) -> bool {
         let peer = self.peers.find(peer).map(|link| &self.peers[link]);
         let mut places = 0..self.objects.places() as ObjectIndex;
@@ -431,33 +431,33 @@ impl Session {
             .is_some_and(|peer| places.all(|place| !self.view().wants(&self.objects, peer, place)))
     }
 
-    /// What all peers must have in common: game, kinds, policy and interval, as one number.
+    /// What all peers must have in common, as one number: game, kinds, policy and interval.
     pub fn fingerprint(&self) -> u64 {
         self.schema.fingerprint()
     }
 
-    /// All peers there is a link to, members or not.
+    /// All peers with a link, members or not.
     pub fn connected_peers(&self) -> impl Iterator<Item = PeerId> + '_ {
         self.peers.iter().map(|peer| peer.id)
     }
 
-    /// The time a packet takes to a peer and back, without what it was kept waiting.
+    /// Round-trip time to a peer, without the time it held the acknowledgement.
     pub fn rtt(&self, peer: PeerId) -> Option<Micros> {
         self.peers.find(peer).and_then(|link| self.peers[link].playback.rtt)
     }
 
-    /// How old the session is, about the same with every peer: the way here is counted as half a
-    /// round trip, and differences are taken away little by little.
+    /// Age of the session, about equal on all peers: network delay is taken as half a round trip,
+    /// and differences are corrected gradually.
     pub fn session_age(&self) -> Micros {
         self.members.session_age(&self.cx)
     }
 
-    /// The settings.
+    /// Settings of the session.
     pub fn config(&self) -> &ReplicaConfig {
         &self.cx.config
     }
 
-    /// What happened so far.
+    /// Counters since the session began.
     pub fn stats(&self) -> SessionStats {
         SessionStats { events_dropped: self.cx.events.lost(), ..self.cx.stats }
     }
@@ -479,7 +479,7 @@ impl Session {
         self.schema.kinds.number_of::<K>().ok_or(ObjectError::UnknownKind { name: K::NAME })
     }
 
-    /// An object that exists: its place, and the record the world has.
+    /// Index and record of an object that exists.
     fn find(&self, id: ObjectId) -> Result<(ObjectIndex, Record), ObjectError> {
         let place = self.objects.live(id)?;
         self.objects[place].record.map(|record| (place, record)).ok_or(ObjectError::Unknown { id })

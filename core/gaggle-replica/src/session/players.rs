@@ -1,5 +1,5 @@
-//! Players as a session's caller sees them: slots here and elsewhere, who a peer may be, inputs.
-//! A game and its room call it. Absent: what links bring, objects.
+//! Players as a session's caller sees them: slots here and elsewhere, identities of peers, inputs.
+//! A game and its room call it. Absent: links, objects.
 
 use std::any::type_name;
 
@@ -14,13 +14,13 @@ use crate::membership::{Identity, mismatch};
 use crate::roster::{LOCAL_PLAYERS_MAX, RosterMember};
 
 impl Session {
-    /// Says which player a peer is, if the caller knows, for instance from a ticket. If the peer
-    /// says something else it is rejected, and so is any other that says it is that player.
+    /// States which player a peer is, if the caller knows, for instance from a ticket. The peer is
+    /// rejected if it claims another slot, and so is any other peer that claims this one.
     pub fn vouch(&mut self, peer: PeerId, player: Slot) {
         self.set_identity(peer, (player, SlotSet::EMPTY));
     }
 
-    /// The same of a peer with several players, by the slots of all of them.
+    /// The same for a peer with several players, by all of their slots.
     pub fn vouch_slots(&mut self, peer: PeerId, slots: SlotSet) {
         if let Some(first) = slots.lowest() {
             self.set_identity(peer, (first, slots.difference(SlotSet::of(first))));
@@ -36,8 +36,8 @@ impl Session {
         }
     }
 
-    /// Says that a peer may only spectate, if the caller knows. If it says it is a member it is
-    /// rejected.
+    /// States that a peer may only spectate, if the caller knows. It is rejected if it claims to be
+    /// a member.
     pub fn vouch_spectator(&mut self, peer: PeerId) {
         self.members.set_identity(peer, None);
         if self.peers.find(peer).is_some_and(|link| self.peers[link].member().is_some()) {
@@ -45,9 +45,9 @@ impl Session {
         }
     }
 
-    /// Says that a peer came after this one became a member, if the caller knows, for instance from
-    /// a lobby. It is believed to be junior to all members here, whatever it says. Not any more
-    /// once this peer had to come in again: it may itself be junior to peers that came after it.
+    /// States that a peer came after this one became a member, if the caller knows, for instance
+    /// from a lobby. It then ranks behind all members known here, whatever it claims. Ends when
+    /// this peer has to join again: it may itself rank behind peers that came after it.
     pub fn vouch_later_joiner(&mut self, peer: PeerId) {
         if self.is_member() && self.cx.stats.rejoins == 0 {
             self.members.note_joiner(peer);
@@ -59,9 +59,9 @@ impl Session {
         self.members.came_later(peer)
     }
 
-    /// Goes by another player's number, with all its objects; the player with that number has the
-    /// old one instead. For a player that played alone and now has a slot among others. Whether it
-    /// did: only while there is no link.
+    /// Changes to another player's slot, with all objects; the player with that slot gets the old
+    /// one. For a player that played alone and now has a slot among others. Returns whether it
+    /// changed: it does only while there is no link.
     pub fn set_local_slot(&mut self, player: Slot) -> bool {
         let (me, slots) = (self.members.me, (player, SlotSet::EMPTY));
         if self.peers.is_empty() && (me.slot, me.extra_slots) != slots {
@@ -72,12 +72,12 @@ impl Session {
         self.peers.is_empty()
     }
 
-    /// Goes by the slots of these players from now on, each with all the objects and values of the
-    /// local player before it in the order of slots. For several players at one peer, and for a
-    /// peer that played alone and now has slots among others.
+    /// Changes the slots of the local players, each with all objects and values of the local player
+    /// before it in the order of slots. For several players at one peer, and for a peer that played
+    /// alone and now has slots among others.
     ///
     /// # Errors
-    /// If there is a link, no slot, or more players than a peer can have: 8, and as many as have
+    /// If there is a link, no slot, or more players than a peer can have: 8, and no more than fit
     /// inputs of 32 bytes together.
     pub fn set_local_slots(&mut self, slots: SlotSet) -> Result<(), SessionError> {
         let max = self.players_max();
@@ -101,13 +101,13 @@ impl Session {
         Ok(())
     }
 
-    /// Most players one peer can have: their inputs travel as one.
+    /// Most players one peer can have: their inputs are sent as one.
     pub(super) fn players_max(&self) -> usize {
         let size = self.schema.kinds.input().map_or(0, |entry| entry.size);
         LOCAL_PLAYERS_MAX.min(INPUT_BYTES_MAX / size.max(1))
     }
 
-    /// The slot of the player at this peer; if there are several, of the first.
+    /// Slot of the player at this peer; of several the first.
     pub fn local_slot(&self) -> Slot {
         self.members.me.slot
     }
@@ -117,18 +117,19 @@ impl Session {
         self.members.me.slots()
     }
 
-    /// What the player at this peer does now. Call it once a frame. The leader gets every change of
-    /// it, in order, and every press once, however short it was and whatever gets lost. Of several
-    /// local players the others do nothing: see [`set_inputs`](Session::set_inputs).
+    /// Sets the input of the player at this peer. Call it once a frame. The leader gets every
+    /// change in order and every press once, however short it was and whatever packets are lost.
+    /// Further local players get no input: see [`set_inputs`](Session::set_inputs).
     ///
     /// # Panics
-    /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
+    /// If inputs of this type were not registered by
+    /// [`Kinds::with_input`](crate::Kinds::with_input).
     pub fn set_input<I: Input>(&mut self, input: I) {
         self.set_inputs(&[input]);
     }
 
-    /// What the players at this peer do now, in the order of their slots. Call it once a frame. One
-    /// that is missing does nothing.
+    /// Sets the inputs of the players at this peer, in the order of their slots. Call it once a
+    /// frame. A missing one counts as no input.
     ///
     /// # Panics
     /// As for [`set_input`](Session::set_input), and if there are more inputs than local players.
@@ -140,12 +141,13 @@ impl Session {
         self.inputs.set(&all[..players], size, !self.members.spectator);
     }
 
-    /// What a player does, for the peer that simulates: call it once a frame and player. Each
-    /// sample is told once, a gap is filled by what the player holds. None if nothing was ever
-    /// heard of the player's hands.
+    /// Next input of a player, for the peer that simulates: call it once a frame and player. Each
+    /// sample is returned once; a gap is filled with what the player holds down. `None` if no input
+    /// of the player ever arrived.
     ///
     /// # Panics
-    /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
+    /// If inputs of this type were not registered by
+    /// [`Kinds::with_input`](crate::Kinds::with_input).
     pub fn input<I: Input>(&mut self, player: Slot) -> Option<I> {
         let size = self.input_size::<I>();
         let index_in = |member: &RosterMember| member.slots().position(|slot| slot == player);
@@ -159,10 +161,12 @@ impl Session {
 
     fn input_size<I: Input>(&self) -> usize {
         let size = self.schema.kinds.input_size::<I>();
-        size.unwrap_or_else(|| panic!("{} is not the input named by Kinds::with_input", type_name::<I>()))
+        size.unwrap_or_else(|| {
+            panic!("{} is not the input registered by Kinds::with_input", type_name::<I>())
+        })
     }
 
-    /// Two slots change places, wherever objects and values name them.
+    /// Swaps two slots wherever objects and values name them.
     pub(super) fn swap_slots(&mut self, old: Slot, new: Slot) {
         let swapped = |slot: Slot| match slot {
             _ if slot == old => new,

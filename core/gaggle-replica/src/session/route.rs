@@ -1,5 +1,5 @@
-//! What links bring, and ticks: each is handed to the part it concerns, and what that part decides
-//! to the others. Absent: decisions of its own, bytes.
+//! Routing of packets, messages and ticks: each goes to the part it concerns, and that part's
+//! result to the others. Absent: decisions of its own, bytes.
 
 use gaggle_kit::{DecodeError, Micros, PeerId};
 
@@ -20,32 +20,31 @@ use crate::roster::RosterMember;
 use crate::store::ObjectIndex;
 use crate::version::{Record, Version};
 
-/// So often a peer may start anew in one link; every time costs a look at everything.
+/// Restarts a peer may make in one link; each costs a pass over all objects.
 const RESTARTS_MAX: u32 = 16;
-/// So often a peer is answered in one start of a link that it does not know our epoch: once or
+/// Answers to a peer within one start of a link that it does not know this peer's epoch: once or
 /// twice is honest.
 const ANSWERED_MAX: u32 = 32;
-/// So often a peer may say that it is a member it cannot be: the same hello may have been on its
-/// way twice.
+/// Times a peer may claim a membership it cannot have: the same hello may have been sent twice.
 const DOUBTS_MAX: u32 = 4;
-/// A peer with nothing to tell says so every second: one that is silent for so long may be in
-/// trouble.
+/// A peer with nothing to send still sends every second, so one silent for this long may have lost
+/// its link.
 const INTERRUPTED_AFTER: Micros = Micros::from_millis(2_200);
 
 impl Session {
-    /// A link to a peer is up: this peer says who it is.
+    /// Handles a new link: this peer introduces itself.
     pub fn handle_connected(&mut self, now: Micros, peer: PeerId) {
         self.cx.note_now(now);
         self.renew_link(peer);
     }
 
-    /// The link to a peer ended: it is not present any more.
+    /// Handles the end of a link: the peer is not present any more.
     pub fn handle_disconnected(&mut self, now: Micros, peer: PeerId) {
         self.cx.note_now(now);
         self.end_link(peer);
     }
 
-    /// A peer said that it goes: it is not present any more.
+    /// Handles a peer's announcement that it leaves: it is not present any more.
     pub fn handle_leaving(&mut self, now: Micros, peer: PeerId) {
         self.cx.note_now(now);
         if let Some(link) = self.peers.find(peer) {
@@ -54,13 +53,13 @@ impl Session {
         self.end_link(peer);
     }
 
-    /// Time passes. Call it once a frame, after the game has changed its objects; then drain
+    /// Advances time. Call it once a frame, after the game has changed its objects; then drain
     /// [`poll_transmit`](Session::poll_transmit).
     pub fn tick(&mut self, now: Micros) {
         self.tick_with(now, None);
     }
 
-    /// The same, with a say in what matters to whom.
+    /// Like [`tick`](Session::tick), with interest management.
     ///
     /// ```
     /// # use gaggle_replica::*;
@@ -99,17 +98,17 @@ impl Session {
         }
     }
 
-    /// The next thing that happened.
+    /// Next event for the game.
     pub fn poll_event(&mut self) -> Option<SessionEvent> {
         self.cx.events.pop()
     }
 
-    /// The next peer whose link should be closed, because it cannot play along or broke the rules.
+    /// Next peer whose link should be closed, because it is incompatible or broke the protocol.
     pub fn poll_disconnect(&mut self) -> Option<PeerId> {
         self.cx.refused.pop()
     }
 
-    /// A packet arrived.
+    /// Handles a packet that arrived.
     pub fn handle_packet(&mut self, now: Micros, peer: PeerId, bytes: &[u8]) {
         self.cx.note_now(now);
         let Some(link) = self.peers.find(peer) else { return };
@@ -121,7 +120,7 @@ impl Session {
         }
     }
 
-    /// A message of the reliable channel arrived.
+    /// Handles a message that arrived on the reliable stream.
     pub fn handle_message(&mut self, now: Micros, peer: PeerId, bytes: &[u8]) {
         self.cx.note_now(now);
         let Some(link) = self.peers.find(peer) else { return };
@@ -175,7 +174,7 @@ impl Session {
             if self.peers[index].handshake.restarts >= RESTARTS_MAX {
                 return Err(PeerFault::TooManyRestarts { max: RESTARTS_MAX });
             }
-            // It started anew without our noticing: nothing told before counts, in either
+            // It restarted without this peer's notice: nothing sent before counts, in either
             // direction.
             let gone = self.peers[index].member();
             let unheard = self.peers[index].inbound.unheard();
@@ -230,15 +229,15 @@ impl Session {
         if handshake.answered > ANSWERED_MAX {
             return Err(PeerFault::TooManyRestarts { max: ANSWERED_MAX });
         }
-        // What it said before it can have heard of us is answered once, whatever of that is still
-        // on its way: it would take the same words again and again for insisting.
+        // A hello from before the peer can have received ours is answered once, however many of
+        // them are on their way: the peer would take repeated answers for insistence.
         if handshake.greeted != hello.epoch {
             self.greet(index, false);
         }
         Ok(())
     }
 
-    /// A peer says it is a member it cannot be.
+    /// A peer claims a membership it cannot have.
     fn doubt(&mut self, index: usize) -> Result<(), PeerFault> {
         let doubts = &mut self.peers[index].handshake.doubts;
         *doubts += 1;
@@ -258,7 +257,7 @@ impl Session {
         link.handshake.welcomed_at = self.cx.now;
         link.inbound.heard_at = self.cx.now;
         let peer = link.id;
-        // Said before this start of the link it may not be so any more.
+        // A hello from before this start of the link may be outdated.
         let still = hello.echo == link.handshake.epoch;
         self.members.roster.insert(present);
         self.cx.emit(SessionEvent::Joined { player: present.slot, peer });
@@ -271,7 +270,7 @@ impl Session {
         self.roster_changed();
     }
 
-    /// A peer is told everything and is no member.
+    /// A spectator is connected: it gets everything and is no member.
     fn seat_spectator(&mut self, index: usize, hello: &Hello) {
         let handshake = &mut self.peers[index].handshake;
         handshake.spectator = true;
@@ -299,11 +298,11 @@ impl Session {
         }
     }
 
-    /// Comes in again, as a new member, let in by the peer that did not know this one. What it held
-    /// is left to its successors.
+    /// Joins again as a new member, admitted by the peer that did not know this one. Its objects go
+    /// to their successors.
     pub(super) fn stand_down(&mut self, peer: PeerId, highest: u32) {
         for index in 0..self.objects.dirty.len() {
-            // What no peer was told yet is no part of what was said in this tick.
+            // What was not sent to any peer does not count for this tick.
             let (place, tick) = (self.objects.dirty[index], self.cx.tick + 1);
             let mine = |record: &Record| record.version.authority == self.members.me.id;
             if let Some(record) = self.objects[place].record.filter(mine) {
@@ -321,7 +320,7 @@ impl Session {
         self.roster_changed();
     }
 
-    /// A member came or went, or this peer became one.
+    /// Updates all parts after a member came or left, or this peer became one.
     pub(super) fn roster_changed(&mut self) {
         self.authority.roster_changed(&mut work!(self));
         if let Some((leader, was_led)) = self.members.take_new_leader(self.cx.now) {
@@ -340,17 +339,17 @@ impl Session {
         self.cx.tell(link.id, &Message::Hello(hello));
     }
 
-    /// What this peer would say to another who it is.
+    /// Hello of this peer for another one.
     #[cfg(test)]
     pub(super) fn hello_to(&self, peer: PeerId) -> Vec<u8> {
-        let link = &self.peers[self.peers.find(peer).expect("a link to it")];
+        let link = &self.peers[self.peers.find(peer).expect("a linked peer")];
         let mut bytes = Vec::new();
         let hello = self.members.hello(&self.cx, &self.schema, &self.objects, link, false);
         Message::Hello(hello).encode(&mut bytes);
         bytes
     }
 
-    /// A link starts, anew if there was one.
+    /// Starts a link, or restarts it.
     fn renew_link(&mut self, peer: PeerId) {
         if self.peers.find(peer).is_some() {
             self.end_link(peer);
@@ -380,7 +379,7 @@ impl Session {
         self.roster_changed();
     }
 
-    /// Gives back everything a link keeps of objects.
+    /// Frees everything a link stores about objects.
     fn release_link(&mut self, index: usize) {
         let peer = self.peers[index].id;
         self.replicator.abandon(peer);
@@ -392,7 +391,7 @@ impl Session {
         work.release(index);
     }
 
-    /// A peer broke the rules: its link ends.
+    /// Ends the link of a peer that broke the protocol.
     fn fault(&mut self, peer: PeerId, fault: PeerFault) {
         let present = self.peers.find(peer).and_then(|link| self.peers[link].present());
         self.cx.emit(SessionEvent::PeerFault { peer, fault });
@@ -402,7 +401,7 @@ impl Session {
         }
     }
 
-    /// A peer cannot play along: its link ends.
+    /// Ends the link of an incompatible peer.
     pub(super) fn refuse(&mut self, peer: PeerId, reason: RejectReason) {
         self.cx.emit(SessionEvent::Rejected { peer, reason });
         self.disconnect(peer);
@@ -427,7 +426,7 @@ impl Session {
         }
     }
 
-    /// The next thing to send, if any is left in this round.
+    /// Next packet or message to send, if any is left for this tick.
     pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
         let (to, stream) = self.replicator.poll(&mut work!(self), &self.inputs)?;
         let bytes = self.replicator.bytes();

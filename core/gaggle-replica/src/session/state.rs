@@ -19,18 +19,18 @@ use crate::tombstones::Tombstones;
 use crate::value_table::ValueTable;
 use crate::{Kinds, MemberTag};
 
-/// One peer's part in a world of shared objects.
+/// State machine of one peer in a world of shared objects.
 ///
-/// A pure state machine: give it changes, packets and the time, then drain what it wants.
+/// It does no input or output: pass it changes, packets and the time, then drain its queues.
 ///
 /// 1. [`handle_connected`](Session::handle_connected), [`handle_packet`](Session::handle_packet),
 ///    [`handle_message`](Session::handle_message),
-///    [`handle_disconnected`](Session::handle_disconnected): what the links bring;
+///    [`handle_disconnected`](Session::handle_disconnected): input from the links;
 /// 2. [`spawn`](Session::spawn), [`set`](Session::set), [`claim`](Session::claim),
-///    [`despawn`](Session::despawn): what the game does;
-/// 3. [`tick`](Session::tick), once a frame, after the game: time passes;
-/// 4. [`poll_transmit`](Session::poll_transmit) until it is empty: what to send;
-/// 5. [`poll_event`](Session::poll_event) until it is empty: what happened; the same for
+///    [`despawn`](Session::despawn): changes by the game;
+/// 3. [`tick`](Session::tick), once a frame, after the game;
+/// 4. [`poll_transmit`](Session::poll_transmit) until it is empty: output to the links;
+/// 5. [`poll_event`](Session::poll_event) until it is empty: events; the same for
 ///    [`poll_remote_event`](Session::poll_remote_event) and
 ///    [`poll_event_request`](Session::poll_event_request), where there are any.
 ///

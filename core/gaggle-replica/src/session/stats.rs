@@ -1,50 +1,49 @@
 //! Counters and progress of a session, for overlays and logs. Absent: what counts them.
 
-/// How much of a world has arrived.
+/// Progress of receiving a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SyncProgress {
-    /// Objects that were introduced.
+    /// Objects that have arrived.
     pub received: u32,
     /// Objects that were announced.
     pub expected: u32,
 }
 
-/// What happened so far.
+/// Counters since the session began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SessionStats {
-    /// Packets sent.
+    /// Packets this peer sent.
     pub packets_sent: u64,
     /// Bytes of these packets.
     pub bytes_sent: u64,
-    /// Updates of objects in these packets, closing of handles not counted.
+    /// Updates of objects in these packets, closed handles not counted.
     pub updates_sent: u64,
-    /// Updates that had to tell everything.
+    /// Updates sent without a baseline, with all fields.
     pub updates_full: u64,
-    /// Packets taken.
+    /// Packets accepted and read.
     pub packets_received: u64,
-    /// Packets that could not be used: repeated, of another epoch, or built on what is not there
-    /// any more.
+    /// Packets that were not used: duplicates, of another epoch, or with a baseline that is gone.
     pub packets_dropped: u64,
-    /// Updates in packets taken.
+    /// Updates in accepted packets.
     pub updates_received: u64,
-    /// Claims made here.
+    /// Claims made by this peer.
     pub claims: u64,
-    /// Objects inherited.
+    /// Objects taken as the successor of their authority.
     pub inherited: u64,
     /// Objects whose creator had no authority, deleted here: see
     /// [`ReplicaConfig::despawn_unauthorized`](crate::ReplicaConfig::despawn_unauthorized).
     pub unauthorized_despawned: u64,
-    /// Objects taken back in trust.
+    /// Objects taken back by the player they were held for.
     pub reclaimed: u64,
-    /// Records that were not taken into the world, by rule.
+    /// Records rejected by the rules of authority.
     pub records_rejected: u64,
     /// Older records answered with newer ones.
     pub corrections_sent: u64,
-    /// How often this peer came in again, because others did not know it under its number.
+    /// Times this peer joined again because others did not know it under its join order.
     pub rejoins: u64,
-    /// Remote events that came too often, named objects that did not become known, or were not for
+    /// Remote events dropped: too frequent, about objects that did not become known, or not for
     /// this peer.
     pub remote_events_dropped: u64,
-    /// Events thrown away because the game did not read them.
+    /// Events dropped because the game did not read them.
     pub events_dropped: u64,
 }

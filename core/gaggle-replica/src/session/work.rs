@@ -1,5 +1,5 @@
-//! Parts that one decision about objects reads and writes, borrowed for one call.
-//! The session makes it from its fields. Absent: packets, what a decision is.
+//! Parts that a decision about objects reads and writes, borrowed for one call. The session makes
+//! it from its fields. Absent: packets, what a decision is.
 
 use crate::ObjectId;
 use crate::authority::MembershipView;
@@ -11,7 +11,7 @@ use crate::smoothing::Smoothing;
 use crate::store::{ObjectIndex, ObjectStore};
 use crate::tombstones::Tombstones;
 
-/// Borrowed parts.
+/// Parts borrowed from the session.
 pub(crate) struct Work<'a> {
     pub(crate) cx: &'a mut Cx,
     pub(crate) schema: &'a Schema,
@@ -22,7 +22,7 @@ pub(crate) struct Work<'a> {
     pub(crate) smoothing: &'a mut Smoothing,
 }
 
-/// Borrows them from a session, field by field: its other parts stay free.
+/// Borrows them from a session, field by field, so that its other parts stay free.
 macro_rules! work {
     ($session:expr) => {
         $crate::session::work::Work {
@@ -44,15 +44,15 @@ impl Work<'_> {
         MembershipView { cx: self.cx, members: self.members }
     }
 
-    /// The place of any object, made if there is none.
+    /// Index of an object, allocated if there is none.
     pub(crate) fn place_of(&mut self, id: ObjectId) -> ObjectIndex {
         let place = self.objects.place_of(id);
         self.peers.reserve(self.objects.places());
         place
     }
 
-    /// Something about an object is about to change. Whether
-    /// [`after_change`](Work::after_change) is to follow.
+    /// Call before an object changes. Returns whether [`after_change`](Work::after_change) must
+    /// follow.
     #[inline]
     pub(crate) fn before_change(&mut self, place: ObjectIndex, same_holder: bool) -> bool {
         self.smoothing.before_change(self.cx, self.objects, self.peers, place, same_holder)

@@ -1,7 +1,6 @@
-//! Deletions that wait for the motion they belong to: an object of a kind that is played in
-//! sequence is shown until the moment of its deletion is shown. The world knows of the deletion at
-//! once; only what is drawn, and [`SessionEvent::Despawned`], come later. Absent: objects that
-//! exist.
+//! Deletions delayed with the motion they belong to: an object of a buffered kind is shown until
+//! its deletion is due. The deletion itself takes effect at once; only display and
+//! [`SessionEvent::Despawned`] come later. Absent: objects that exist.
 
 use gaggle_kit::PeerId;
 
@@ -23,18 +22,18 @@ const DEPARTING_MAX: usize = 256;
 pub(crate) struct Departing {
     id: ObjectId,
     kind: u8,
-    /// Whose motion is shown.
+    /// Peer whose motion is shown.
     peer: PeerId,
-    /// The moment of the deletion on that peer's clock, in µs.
+    /// Time of the deletion on that peer's clock, in µs.
     at: i64,
-    /// The last value, constants included, and what was told before, by tick.
+    /// The last value, constants included, and earlier ones by tick.
     value: Vec<i32>,
     told: Vec<(u32, Vec<i32>)>,
 }
 
 impl Smoothing {
-    /// A record that deletes an object is about to replace what is known of it. Whether what is
-    /// shown of it has to go on.
+    /// A record that deletes an object is about to replace its present one. Returns whether the
+    /// object is shown for longer.
     pub(crate) fn keep_showing(&mut self, scene: Scene<'_>, place: ObjectIndex, deletion: &Record) -> bool {
         let Scene { cx, objects, peers } = scene;
         let object = &objects[place];
@@ -45,7 +44,7 @@ impl Smoothing {
         }
         let holder = before.version.authority;
         let Some(link) = peers.of(holder) else { return false };
-        // A deletion by another peer is no moment of the authority's clock: what it told until now
+        // A deletion by another peer has no time on the authority's clock: what arrived until now
         // is shown to its end.
         let by_holder = deletion.version.authority == holder;
         let at =
@@ -69,15 +68,14 @@ impl Smoothing {
         self.departing.iter().any(|departing| departing.id == id)
     }
 
-    /// The object exists again: nothing is to be told of its deletion. Whether there was anything
-    /// to tell.
+    /// The object exists again: its deletion is not reported. Returns whether it was still to be.
     pub(crate) fn return_departing(&mut self, id: ObjectId) -> bool {
         let before = self.departing.len();
         self.departing.retain(|departing| departing.id != id);
         self.departing.len() < before
     }
 
-    /// Tells of the deletions whose moment is shown now, and of all whose peer is gone.
+    /// Reports deletions that are due now, and all whose peer left.
     pub(crate) fn let_depart(&mut self, cx: &mut Cx, peers: &PeerTable) {
         let (links, events) = (peers, &mut cx.events);
         self.departing.retain(|departing| {
@@ -90,13 +88,13 @@ impl Smoothing {
         });
     }
 
-    /// A deleted object as it is still to be drawn.
+    /// A deleted object as it is still displayed.
     pub(crate) fn departing<K: Kind>(&self, scene: Scene<'_>, id: ObjectId, kind: usize) -> Option<K> {
         let departing = self.departing.iter().find(|departing| departing.id == id)?;
         departing.shown(scene, kind)
     }
 
-    /// All deleted objects of a kind that are still drawn.
+    /// All deleted objects of a kind that are still displayed.
     pub(crate) fn departing_all<'a, K: Kind>(
         &'a self,
         scene: Scene<'a>,

@@ -1,6 +1,6 @@
-//! What a player sees beside the truth: objects a little later or a little ahead, errors that fade,
-//! and deleted objects whose motion is not over. Every change of a record notes what was shown.
-//! Absent: who may change a record, what is sent.
+//! Display of objects: a little late or extrapolated, with fading errors, and deleted objects whose
+//! motion is not over. Every change of a record notes what was shown. Absent: who may change a
+//! record, what is sent.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -17,9 +17,9 @@ use crate::{Interpolation, Kind};
 
 use departing::Departing;
 
-/// Kinds of up to so many words are shown without taking memory.
+/// Words of a kind that is displayed without allocation.
 const WORDS_AT_HAND: usize = 48;
-/// An error of less than this part of a step is none.
+/// Part of a step below which an error is ignored.
 const NEGLIGIBLE: f64 = 1.0 / 64.0;
 
 /// Errors that fade, and deleted objects that are still shown.
@@ -29,7 +29,7 @@ pub(crate) struct Smoothing {
     departing: Vec<Departing>,
 }
 
-/// Room to compare what was shown with what will be.
+/// Buffers to compare what was shown with what will be.
 #[derive(Debug, Default)]
 struct Scratch {
     words: Vec<i32>,
@@ -39,7 +39,7 @@ struct Scratch {
     kind: u8,
 }
 
-/// What a picture is made of.
+/// What display reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) cx: &'a Cx,
@@ -48,7 +48,7 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// An object that exists, of the kind `K`, as it is to be drawn now.
+    /// An object that exists, of the kind `K`, as it is displayed now.
     pub(crate) fn interpolated<K: Kind>(self, place: ObjectIndex) -> K {
         let Some(kind) = self.objects.kind(place) else { return K::from_words(&[]) };
         let (words, all) = (kind.layout.words, kind.layout.words_all());
@@ -64,7 +64,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// How old the updates of the last second are, the way here included.
+    /// Age of the updates of the last second, network delay included.
     pub(crate) fn update_ages(self) -> impl Iterator<Item = Micros> + 'a {
         self.objects.iter().filter_map(move |(_, object)| {
             let record = object.record.filter(|record| !record.gone)?;
@@ -80,7 +80,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// What is shown of an object at a moment.
+    /// Displayed value of an object at a time.
     fn show(self, place: ObjectIndex, now: Micros, motion: &mut Motion<'_>) {
         self.move_to(place, now, motion);
         let (Some(kind), Some((block, since))) = (self.objects.kind(place), self.objects[place].error) else {
@@ -92,7 +92,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Where an object is to be shown, errors aside.
+    /// Displayed position of an object without errors.
     fn move_to(self, place: ObjectIndex, now: Micros, motion: &mut Motion<'_>) {
         let object = &self.objects[place];
         let (Some(record), Some(kind)) = (object.record, self.objects.kind(place)) else { return };
@@ -103,8 +103,7 @@ impl<'a> Scene<'a> {
         match kind.rules.interpolation {
             Interpolation::Extrapolated => {
                 let told = link.playback.clock.time_of(record.version.tick);
-                // Half a round trip ago the sender's clock said what a packet without delay would
-                // bring now.
+                // A packet without delay would bring the sender's clock of half a round trip ago.
                 let half = link.playback.one_way();
                 let age = link.playback.clock.now(now).map_or(0, |then| then - told + half);
                 let silence = now.since(object.changed_at).get() as f64;
@@ -125,8 +124,7 @@ impl<'a> Scene<'a> {
 }
 
 impl Smoothing {
-    /// Something about an object is about to change: notes what is shown of it, if that is to
-    /// change smoothly.
+    /// Notes what is shown of an object that is about to change, if it changes smoothly.
     pub(crate) fn before_change(
         &mut self,
         cx: &Cx,
@@ -153,7 +151,7 @@ impl Smoothing {
         true
     }
 
-    /// Something about an object has changed: what it was shown wrongly by vanishes from now on.
+    /// An object has changed: the difference to what was shown fades from now on.
     pub(crate) fn after_change(
         &mut self,
         cx: &Cx,
