@@ -12,9 +12,9 @@ pub(crate) enum Rule {
     /// A claim exceeds every record ever received, not only the present one.
     ClaimsGoAboveAllSeen,
     /// An orphan is sent to its successor.
-    StraysAreRelayed,
+    OrphansAreRelayed,
     /// Tombstones without a valid authority are sent to the successor, too.
-    DeadStraysAreRelayed,
+    OrphanTombstonesAreRelayed,
     /// A player that returns is another member.
     ReturnersAreNew,
     /// Rejected records are kept and resolved again.
@@ -26,7 +26,7 @@ pub(crate) enum Rule {
     /// Deletions are sent again when a link starts.
     TombstonesAtLinkStart,
     /// A successor takes tombstones, too.
-    HeirsTakeTombstones,
+    SuccessorsTakeTombstones,
     /// A peer that sends an older record gets the newer one.
     OlderIsAnswered,
     /// Of two records of one authority the later wins.
@@ -38,14 +38,14 @@ pub(crate) enum Rule {
     /// A record of a present authority is taken from no other peer.
     PresentSpeakForThemselves,
     /// Unless that authority forwards another member's record of the object.
-    WhoeverPassesOnGaveUp,
+    ForwardingGivesUp,
     /// For a known object, no record of an absent member is taken that the policy forbids it.
     NamesAreBorneOut,
     /// An object its creator had no right to spawn is not only rejected: its would-be successor
     /// deletes it.
-    DisownedAreBuried,
+    UnauthorizedAreDespawned,
     /// The rightful authority claims an object anew when a peer sends it as another's.
-    UsurpersAreContradicted,
+    ForgedAuthorityIsContradicted,
 }
 
 #[cfg(test)]
@@ -53,23 +53,23 @@ impl Rule {
     pub(crate) const ALL: [Rule; 19] = [
         Rule::ClaimsGoAbove,
         Rule::ClaimsGoAboveAllSeen,
-        Rule::StraysAreRelayed,
-        Rule::DeadStraysAreRelayed,
+        Rule::OrphansAreRelayed,
+        Rule::OrphanTombstonesAreRelayed,
         Rule::ReturnersAreNew,
         Rule::RefusedAreKept,
         Rule::TombstonesAreOwed,
         Rule::OnlyTheirAckPays,
         Rule::TombstonesAtLinkStart,
-        Rule::HeirsTakeTombstones,
+        Rule::SuccessorsTakeTombstones,
         Rule::OlderIsAnswered,
         Rule::LaterWins,
         Rule::PacketsAreAddressed,
         Rule::CloseForgetsNothing,
         Rule::PresentSpeakForThemselves,
-        Rule::WhoeverPassesOnGaveUp,
+        Rule::ForwardingGivesUp,
         Rule::NamesAreBorneOut,
-        Rule::DisownedAreBuried,
-        Rule::UsurpersAreContradicted,
+        Rule::UnauthorizedAreDespawned,
+        Rule::ForgedAuthorityIsContradicted,
     ];
 }
 

@@ -81,7 +81,7 @@ impl AuthorityPolicy {
             AuthorityPolicy::OwnerOrLeader => home_or_lead(object, roster),
             AuthorityPolicy::Custom(rules) if rules.is_exclusive() => keeper(rules, object, roster),
             AuthorityPolicy::Custom(rules) => {
-                rules.successor(object, roster).filter(|heir| rules.may_hold(*heir, object, roster))
+                rules.successor(object, roster).filter(|next| rules.may_hold(*next, object, roster))
             }
         }
     }

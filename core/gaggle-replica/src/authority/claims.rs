@@ -202,7 +202,7 @@ impl Authority {
                 _ => work.cx.config.succession_delay,
             };
             let waited = work.cx.now.since(object.orphan_since) >= patience;
-            if waited && (!record.gone || work.cx.ablation.holds(Rule::HeirsTakeTombstones)) {
+            if waited && (!record.gone || work.cx.ablation.holds(Rule::SuccessorsTakeTombstones)) {
                 self.succeed(work, place, &record, on_leave);
             }
         }

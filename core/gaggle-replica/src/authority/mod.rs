@@ -50,7 +50,7 @@ impl Authority {
         let mut index = 0;
         while let Some(&(id, record, since)) = self.unauthorized.get(index) {
             if work.cx.now.since(since) < work.cx.config.succession_delay
-                || !work.cx.ablation.holds(Rule::DisownedAreBuried)
+                || !work.cx.ablation.holds(Rule::UnauthorizedAreDespawned)
             {
                 index += 1;
                 continue;
@@ -82,7 +82,7 @@ impl Authority {
 
     /// A member without the right to it reports an object of this peer as another's.
     fn contradict(&mut self, work: &mut Work<'_>, place: ObjectIndex) {
-        if !work.cx.ablation.holds(Rule::UsurpersAreContradicted) {
+        if !work.cx.ablation.holds(Rule::ForgedAuthorityIsContradicted) {
             return;
         }
         if let Some(record) = work.objects[place].record {

@@ -64,9 +64,9 @@ enum Standing {
     Permitted,
     Refused,
     /// This peer would be the successor, but its creator had no authority.
-    Disowned,
+    Unauthorized,
     /// A member without the right to it attributes an object of this peer to another.
-    Usurper,
+    Forged,
     /// The creator of the object sends its constants; before, another peer sent them in its name.
     Correction,
 }
@@ -90,8 +90,8 @@ impl MembershipView<'_> {
             _ if claim.is_forgotten => Resolution::Reject,
             Standing::Permitted if claim.is_spoken_for => Resolution::Ask,
             Standing::Permitted => Resolution::Adopt,
-            Standing::Disowned if !claim.is_spoken_for => Resolution::Unauthorized,
-            Standing::Usurper if !claim.is_spoken_for => Resolution::Contradict,
+            Standing::Unauthorized if !claim.is_spoken_for => Resolution::Unauthorized,
+            Standing::Forged if !claim.is_spoken_for => Resolution::Contradict,
             _ => Resolution::Reject,
         }
     }
@@ -124,9 +124,9 @@ impl MembershipView<'_> {
         let inherits = self.succeeds(id, record);
         let is_ours_to_know = inherits || !self.members.roster.contains(record.version.authority);
         match object.record {
-            Some(world) if self.is_usurped(id, sender, &world, record) => {
+            Some(world) if self.is_forged(id, sender, &world, record) => {
                 match (world.version.authority == self.members.me.id, inherits) {
-                    (true, _) => Standing::Usurper,
+                    (true, _) => Standing::Forged,
                     (false, true) => Standing::Permitted,
                     (false, false) => Standing::Refused,
                 }
@@ -134,7 +134,7 @@ impl MembershipView<'_> {
             None if inherits && !record.gone => {
                 match !self.cx.config.despawn_unauthorized || self.is_credible(claim) {
                     true => Standing::Permitted,
-                    false => Standing::Disowned,
+                    false => Standing::Unauthorized,
                 }
             }
             // An orphan goes to its successor; no other peer has to get it first.
@@ -148,7 +148,7 @@ impl MembershipView<'_> {
 
     /// Whether a record of a member that may not have the object would take it from its rightful
     /// authority.
-    fn is_usurped(&self, id: ObjectId, sender: RosterMember, world: &Record, record: &Record) -> bool {
+    fn is_forged(&self, id: ObjectId, sender: RosterMember, world: &Record, record: &Record) -> bool {
         let policy = &self.cx.config.authority;
         self.is_rightful(id, world)
             && self.is_above(id, record, world)

@@ -293,7 +293,7 @@ fn gave_up(work: &Work<'_>, member: MemberId, place: ObjectIndex) -> bool {
     let newest = link.inbound.of_object(place).and_then(|incoming| incoming.record).map(|(_, record)| record);
     let refused = || link.inbound.refused.iter().rev().find(|refused| refused.object == place);
     newest.or_else(|| refused().map(|refused| refused.record)).is_some_and(|record| {
-        record.version.authority != member && work.cx.ablation.holds(Rule::WhoeverPassesOnGaveUp)
+        record.version.authority != member && work.cx.ablation.holds(Rule::ForwardingGivesUp)
     })
 }
 

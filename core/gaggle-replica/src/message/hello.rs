@@ -132,12 +132,12 @@ impl Hello {
         if flags > 15 {
             return Err(DecodeError::Unknown { what: "flags", value: flags.into() });
         }
-        let (blank, onlooker, unknown) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
-        if onlooker && member.join_order != NUMBER_NONE {
+        let (blank, spectator, unknown) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
+        if spectator && member.join_order != NUMBER_NONE {
             return Err(DecodeError::NotCanonical { what: "member's number" });
         }
         let extra_slots =
-            if flags & 8 == 0 { SlotSet::EMPTY } else { read_extra_slots(r, player, onlooker)? };
+            if flags & 8 == 0 { SlotSet::EMPTY } else { read_extra_slots(r, player, spectator)? };
         if r.remaining() > PARTS_MAX * 4 {
             let (count, max) = (r.remaining() as u64 / 4, PARTS_MAX as u64);
             return Err(DecodeError::CountTooLarge { what: "parts of the game", count, max });
@@ -156,7 +156,7 @@ impl Hello {
             tick,
             blank,
             unknown,
-            spectator: onlooker,
+            spectator,
             objects,
             parts,
         })

@@ -47,8 +47,8 @@ impl MembershipView<'_> {
             return false;
         }
         let relayed = object.orphan
-            && self.cx.ablation.holds(Rule::StraysAreRelayed)
-            && (!record.gone || self.cx.ablation.holds(Rule::DeadStraysAreRelayed))
+            && self.cx.ablation.holds(Rule::OrphansAreRelayed)
+            && (!record.gone || self.cx.ablation.holds(Rule::OrphanTombstonesAreRelayed))
             && self.successor(object.id, &record) == Some(other.id);
         if record.gone {
             (out.owed || relayed) && self.cx.ablation.holds(Rule::TombstonesAreOwed)

@@ -14,7 +14,7 @@ use crate::{AuthorityPolicy, Kinds, MemberId, MemberTag, ObjectId, ReplicaConfig
 /// nothing left to send and would never learn of the deletion.
 #[test]
 fn orphan_deletion_not_relayed_never_reaches_authority() {
-    for without in [None, Some(Rule::DeadStraysAreRelayed)] {
+    for without in [None, Some(Rule::OrphanTombstonesAreRelayed)] {
         let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
         let mut world = World::of(3, 7, config, Kinds::new().with::<Thing>());
         for index in 0..3 {
@@ -40,7 +40,7 @@ fn orphan_deletion_not_relayed_never_reaches_authority() {
 /// deletion. Both are present, so only each itself may report its record, and neither does.
 #[test]
 fn two_peers_that_gave_way_to_each_other_settle_by_rule() {
-    for without in [None, Some(Rule::WhoeverPassesOnGaveUp)] {
+    for without in [None, Some(Rule::ForwardingGivesUp)] {
         let config = ReplicaConfig { authority: AuthorityPolicy::Leader, ..ReplicaConfig::default() };
         let mut world = World::of(3, 7, config, Kinds::new().with::<Thing>());
         world.run_ms(500);

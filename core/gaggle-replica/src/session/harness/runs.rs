@@ -95,16 +95,16 @@ fn seven_replicas_after_faults_become_equal_and_silent() {
 fn rule_removed_makes_some_run_diverge() {
     for rule in [
         Rule::ClaimsGoAbove,
-        Rule::StraysAreRelayed,
+        Rule::OrphansAreRelayed,
         Rule::ReturnersAreNew,
         Rule::TombstonesAreOwed,
         Rule::OnlyTheirAckPays,
         Rule::TombstonesAtLinkStart,
-        Rule::HeirsTakeTombstones,
+        Rule::SuccessorsTakeTombstones,
         Rule::LaterWins,
         Rule::PacketsAreAddressed,
-        Rule::DisownedAreBuried,
-        Rule::UsurpersAreContradicted,
+        Rule::UnauthorizedAreDespawned,
+        Rule::ForgedAuthorityIsContradicted,
     ] {
         let failing = |seed: &u64| run(*seed, Some(rule), Crowd::Few, &mut Tally::default()).is_err();
         let first = (0..10_000).find(failing);
