@@ -33,8 +33,8 @@ pub struct ReplicaConfig {
     /// Time a tombstone is kept in full. At least
     /// [`reconnect_window`](ReplicaConfig::reconnect_window). Default 10 min.
     pub tombstone_ttl: Micros,
-    /// Keeps what [`interpolated`](crate::Session::interpolated) needs for smoothing. Turn it off
-    /// where nothing is displayed. Default true.
+    /// Whether [`interpolated`](crate::Session::interpolated) smooths. Set it to false where
+    /// nothing is displayed. Default true.
     pub smoothing: bool,
     /// Least number of a sender's ticks buffered before they are shown, for kinds that are
     /// [buffered](crate::Interpolation::Buffered). Fewer mean less delay and more pauses. Default
@@ -142,13 +142,13 @@ pub enum ObjectError {
         id: ObjectId,
     },
     /// A present member has locked it or has just claimed it.
-    #[error("{id} is locked by another player; retry after it is released")]
+    #[error("{id} is locked or was just claimed by another player; retry later")]
     Locked {
         /// Object that cannot be claimed now.
         id: ObjectId,
     },
     /// The policy does not give this peer authority over it.
-    #[error("the authority policy does not give this peer {id}")]
+    #[error("the authority policy does not let this peer have {id}")]
     Forbidden {
         /// Object the policy denies.
         id: ObjectId,

@@ -36,8 +36,8 @@ use crate::FieldShape;
 ///
 /// Attributes of a field:
 ///
-/// - `range = a..=b, precision = p` for `f32` and `Fixed`: its range and the
-///   largest step it is sent in. For an array one range, or one for each element in brackets.
+/// - `range = a..=b, precision = p` for `f32` and `Fixed`: its range and the largest step it is
+///   sent in. For an array one range, or one for each element in brackets.
 /// - `range = a..=b` for integers.
 /// - `moved_by = velocity` on a position: the named field is its velocity in units a second.
 ///   Such positions take the fewest bits.

@@ -143,14 +143,12 @@ impl<'a> Message<'a> {
             KIND_ASK => Message::Ask(ObjectId::from_bits(r.u64("object")?)),
             KIND_SIGNAL => Message::RemoteEvent(SignalMessage::decode(&mut r)?),
             KIND_PETITION => Message::EventRequest(SignalMessage::decode(&mut r)?),
-            KIND_VERDICT => Message::Verdict { number: r.u32("petition")?, granted: r.bool("granted")? },
+            KIND_VERDICT => Message::Verdict { number: r.u32("request")?, granted: r.bool("approved")? },
             KIND_VALUE => {
                 let (player, key) = (read_player(&mut r)?, r.u8("key")?);
                 let rev = r.u32("revision")?;
-                let writer = MemberId {
-                    join_order: r.u32("member's number")?,
-                    tag: MemberTag(r.u32("member's tag")?),
-                };
+                let writer =
+                    MemberId { join_order: r.u32("join order")?, tag: MemberTag(r.u32("member's tag")?) };
                 let bytes = limited(&mut r, "value", VALUE_BYTES_MAX)?;
                 Message::Value(ValueMessage { player, key, rev, writer, bytes })
             }
@@ -188,7 +186,7 @@ impl<'a> SignalMessage<'a> {
     }
 
     fn decode(r: &mut ByteReader<'a>) -> Result<SignalMessage<'a>, DecodeError> {
-        let kind = r.u8("signal")?;
+        let kind = r.u8("remote event")?;
         let (code, player) = (r.u8("receivers")?, r.u8("player")?);
         let to = match (code, player) {
             (0, 0) => Target::All,
@@ -198,7 +196,7 @@ impl<'a> SignalMessage<'a> {
             _ => return Err(DecodeError::Unknown { what: "receivers", value: code.into() }),
         };
         let origin = read_player(r)?;
-        let (tag, number) = (r.u32("member's tag")?, r.u32("petition")?);
+        let (tag, number) = (r.u32("member's tag")?, r.u32("request")?);
         let tick = r.u16("tick")?;
         let count = r.u8("objects")?;
         if usize::from(count) > EVENT_OBJECTS_MAX {
@@ -207,7 +205,7 @@ impl<'a> SignalMessage<'a> {
         }
         let objects =
             (0..count).map(|_| r.u64("object").map(ObjectId::from_bits)).collect::<Result<_, _>>()?;
-        let bytes = limited(r, "signal", EVENT_BYTES_MAX)?;
+        let bytes = limited(r, "remote event", EVENT_BYTES_MAX)?;
         Ok(SignalMessage { kind, to, origin, tag, number, tick, objects, bytes })
     }
 }

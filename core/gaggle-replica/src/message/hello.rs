@@ -117,9 +117,8 @@ impl Hello {
         }
         let fingerprint = r.u64("fingerprint")?;
         let (epoch, echo) = (r.u32("epoch")?, r.u32("echoed epoch")?);
-        let member =
-            MemberId { join_order: r.u32("member's number")?, tag: MemberTag(r.u32("member's tag")?) };
-        let (highest, age_ms) = (r.u32("highest number")?, r.u32("age")?);
+        let member = MemberId { join_order: r.u32("join order")?, tag: MemberTag(r.u32("member's tag")?) };
+        let (highest, age_ms) = (r.u32("highest join order")?, r.u32("age")?);
         let (tick, objects) = (r.u32("tick")?, r.u32("objects")?);
         let player = super::read_player(r)?;
         if epoch == 0 {
@@ -134,7 +133,7 @@ impl Hello {
         }
         let (blank, spectator, unknown) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
         if spectator && member.join_order != NUMBER_NONE {
-            return Err(DecodeError::NotCanonical { what: "member's number" });
+            return Err(DecodeError::NotCanonical { what: "join order" });
         }
         let extra_slots =
             if flags & 8 == 0 { SlotSet::EMPTY } else { read_extra_slots(r, player, spectator)? };
