@@ -1,4 +1,4 @@
-//! Two players at one peer, whoever leads: each flies its own craft and is seen by the other peer.
+//! Two players at one peer under any leader: each flies its own craft, seen by the other peer.
 
 #![allow(clippy::unwrap_used, reason = "tests stop where they cannot go on")]
 

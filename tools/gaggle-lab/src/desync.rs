@@ -111,8 +111,7 @@ mod tests {
         assert!(error.contains("no bundle"), "{error}");
     }
 
-    /// A bundle as in docs/protocol/8-files.md: equal inputs in every frame from the first state to the
-    /// second.
+    /// A bundle as in docs/protocol/8-files.md: equal inputs in every frame between two states.
     fn bundle(
         fingerprint: u64,
         input_bytes: u32,

@@ -26,7 +26,7 @@ pub(crate) struct Link {
 impl Link {
     /// Of two children of one view the greater wins. Nothing in it ever changes, so all peers on
     /// either side give the same answer at any time.
-    fn seniority(&self) -> impl Ord + use<> {
+    fn precedence(&self) -> impl Ord + use<> {
         (!self.stale, self.size, self.number, Reverse(self.by), self.history)
     }
 }
@@ -172,7 +172,7 @@ impl Lineage {
     /// Depth at which the paths part.
     fn compare_at(&self, tip: &Tip, depth: u32) -> Relation {
         match (self.link_at(depth), tip.link_at(depth)) {
-            (Some(mine), Some(theirs)) => Relation::Apart { senior: theirs.seniority() > mine.seniority() },
+            (Some(mine), Some(theirs)) => Relation::Apart { senior: theirs.precedence() > mine.precedence() },
             _ => Relation::Apart { senior: tip.depth > self.depth() },
         }
     }

@@ -1,5 +1,6 @@
 //! Dependencies point down only: kit < link < seal < { timeline, replica, lobby } < gaggle. The
-//! crates in braces do not know each other, games see kit and one engine, core never sees the shell.
+//! crates in braces do not know each other, games see kit and one engine, and core never sees the
+//! shell.
 
 use super::Finding;
 use crate::workspace::{Package, Workspace};
