@@ -1,4 +1,4 @@
-//! A fixed minute of skein: what its state must come to on every peer, natively and in WASM.
+//! A fixed minute of skein: what its state must come to on every peer; the tests run it natively.
 //!
 //! Every pad comes from one generator, and players come and go. The result is left in memory behind
 //! two words that are easy to find, because a WASM host without imports can see nothing else.
