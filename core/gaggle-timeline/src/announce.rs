@@ -14,13 +14,13 @@ const KIND_ANNOUNCE: u8 = 1;
 const KIND_FINDINGS: u8 = 2;
 const KIND_RECOVERED: u8 = 3;
 
-/// Announcement of a peer: who it is and with which settings it plays.
+/// Announcement of a peer: its identity and the settings it plays with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Announce {
     pub(crate) version: u16,
     pub(crate) game_fingerprint: u64,
     pub(crate) settings_fingerprint: u64,
-    /// What the bytes of its state and its inputs mean; 0 if it does not know.
+    /// Fingerprint of the fields of its state and its inputs; 0 if the peer does not know.
     pub(crate) shape: u64,
     pub(crate) incarnation: Incarnation,
     pub(crate) slots: SlotSet,
@@ -28,18 +28,19 @@ pub(crate) struct Announce {
     pub(crate) cohort: u64,
 }
 
-/// What a peer found when it resimulated a stretch.
+/// Findings of a peer that resimulated a range of frames after a desync.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Findings {
-    /// The stretch begins after this frame.
+    /// The resimulated range begins after this frame.
     pub(crate) from: Frame,
     /// Frame whose checksums differed.
     pub(crate) to: Frame,
     /// Checksum of the peer's live game there.
     pub(crate) live_hash: u32,
-    /// Checksum of every state after `from` up to `to`, resimulated. Empty if that was impossible.
+    /// Checksum of every resimulated state after `from` up to `to`. Empty if the peer could not
+    /// resimulate.
     pub(crate) hashes: Vec<u32>,
-    /// Hash of every peer's inputs in the stretch.
+    /// Hash of every peer's inputs in the range.
     pub(crate) streams: Vec<(PeerId, u32)>,
 }
 
@@ -48,13 +49,13 @@ pub(crate) struct Findings {
 pub(crate) enum Message {
     Announce(Announce),
     Findings(Findings),
-    /// The sender took another peer's state: checksums it sent up to this frame are void.
+    /// The sender took another peer's state: the checksums it sent up to this frame are void.
     Recovered {
         through: Frame,
     },
 }
 
-/// Longest stretch an audit resimulates, in frames.
+/// Longest range of frames an audit resimulates.
 pub(crate) const FINDINGS_FRAMES_MAX: u32 = 2_400;
 
 impl Message {
@@ -98,7 +99,7 @@ impl Message {
             KIND_ANNOUNCE => {
                 let version = r.u16("protocol version")?;
                 if version != PROTOCOL_VERSION {
-                    // What another version puts after its number is not read.
+                    // The rest is not read: its format belongs to another version.
                     r.rest();
                     let unknown = Incarnation::default();
                     return Ok(Message::Announce(Announce {

@@ -1,20 +1,23 @@
-//! How much of something a peer may do: a little at once, and so much a second from then on.
+//! Rate limiter: a burst, then a fixed rate per second.
+//!
+//! Gossip, donors and membership spend from it. Absent: what is spent, and what follows when
+//! nothing is left.
 
 use gaggle_kit::Micros;
 
-/// What a peer is allowed.
+/// Rate a peer is granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RateLimit {
-    /// So many at once.
+    /// Units that may be spent at once.
     pub(crate) burst: u32,
-    /// And so many a second in the long run.
+    /// Units granted per second in the long run.
     pub(crate) per_second: u32,
 }
 
-/// What is left of it.
+/// What a peer has spent of its rate limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RateLimiter {
-    /// Spent and not made up for, in millionths.
+    /// Spent and not yet granted again, in millionths of a unit.
     spent: u64,
     at: Micros,
 }
@@ -22,13 +25,13 @@ pub(crate) struct RateLimiter {
 const WHOLE: u64 = 1_000_000;
 
 impl RateLimiter {
-    /// Spends one. False if there is none left; then nothing is spent.
+    /// Spends one unit. False, and nothing is spent, if none is left.
     #[inline]
     pub(crate) fn spend(&mut self, now: Micros, allowance: RateLimit) -> bool {
         self.spend_many(now, 1, allowance)
     }
 
-    /// Spends so many, or nothing.
+    /// Spends `count` units, or none if fewer are left.
     #[inline]
     pub(crate) fn spend_many(&mut self, now: Micros, count: u32, allowance: RateLimit) -> bool {
         let cost = u64::from(count) * WHOLE;

@@ -1,7 +1,7 @@
-//! What remains of a desync: both states and the inputs between, to be examined later.
+//! Bundle of a desync: both states and the inputs between them, for later examination.
 //!
-//! `Timeline` makes one when its state was wrong and another was taken over. Absent: files; bytes
-//! in, bytes out.
+//! `Timeline` makes one when its state was wrong and was replaced by a peer's. Absent: files, which
+//! callers read and write.
 
 use gaggle_kit::{
     ByteReader, DecodeError, Frame, Input, SlotSet, StateHasher, decode_state, diff, encode_state,
@@ -13,21 +13,23 @@ use crate::{Game, Inputs};
 
 /// First bytes of a bundle; the last one is the version.
 const MAGIC: [u8; 8] = *b"gaggleD\x01";
-/// Frames between the two states at most: more are never held.
+/// Most frames between the two states: a session keeps no more.
 const FRAMES_MAX: u32 = 4_096;
-/// Bytes of a state at most.
+/// Most bytes of one state.
 const STATE_BYTES_MAX: u64 = 256 << 20;
 
 /// A desync to examine.
 ///
+/// The remote state, simulated with the inputs up to the frame of the local state, should equal the
+/// local state and does not.
 /// `theirs`, simulated with the inputs on to the frame of `ours`, should equal it and does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesyncBundle {
     /// Value of [`TimelineConfig::game_fingerprint`](crate::TimelineConfig::game_fingerprint).
     pub game_fingerprint: u64,
-    /// State that was taken over, and its frame.
+    /// State that replaced the local one, and its frame.
     pub remote: (Frame, Vec<u8>),
-    /// State that was given up, and its frame, which is not earlier.
+    /// Local state that was replaced, and its frame, which is not earlier than the remote one's.
     pub local: (Frame, Vec<u8>),
     slots: u8,
     input_bytes: u32,
@@ -35,7 +37,7 @@ pub struct DesyncBundle {
     rows: Vec<(SlotSet, Vec<u8>)>,
 }
 
-/// What a bundle shows.
+/// Comparison of a bundle's two states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesyncDiff {
     /// Frame that was compared.
@@ -59,7 +61,7 @@ pub enum BundleError {
         /// Bytes of an input of this game.
         ours: usize,
     },
-    /// A state cannot be decoded.
+    /// One of the two states cannot be decoded.
     #[error("a state cannot be read: {0}")]
     StateMalformed(DecodeError),
 }
@@ -170,11 +172,11 @@ impl DesyncBundle {
         numbered.map(move |((present, bytes), nth)| (first.saturating_add(nth), *present, &bytes[..]))
     }
 
-    /// Simulates the state that was taken over up to the one that was given up, and returns where
-    /// they differ.
+    /// Simulates the remote state up to the frame of the local one, and returns where the two
+    /// differ.
     ///
     /// # Errors
-    /// If it is of another game.
+    /// If the bundle is of another game.
     pub fn diff<G: Game>(&self) -> Result<DesyncDiff, BundleError> {
         let (ours, theirs) = (G::Input::SIZE, self.input_bytes as usize);
         if ours != theirs {

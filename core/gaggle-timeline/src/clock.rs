@@ -1,18 +1,23 @@
-//! Round-trip time to one peer, from clocks it echoes. Milliseconds on the wire, microseconds here.
+//! Round-trip time to one peer, from clocks the peer echoes. In milliseconds on the wire, in
+//! microseconds here.
+//!
+//! The peer table feeds it with time blocks of packets. Absent: packets, what the round trip is
+//! used for.
 
 use gaggle_kit::Micros;
 
 use crate::packet::HOLD_NONE;
 
-/// Samples the estimate looks at: at ten a second, a little more than a second.
+/// Samples the estimate looks at: at ten per second, a little more than one second.
 const SAMPLES: usize = 12;
-/// Which of them counts, from the largest: one or two outliers are luck, three are a trend.
+/// Rank of the sample that counts, from the largest: one or two outliers are chance, three are a
+/// trend.
 const RANK: usize = 2;
 
-/// What is known about the time to one peer and back.
+/// Measured time to one peer and back.
 #[derive(Debug, Clone)]
 pub(crate) struct EchoClock {
-    /// The last clock heard, and when.
+    /// Clock the peer sent last, and when it arrived.
     heard: Option<(u16, Micros)>,
     samples_us: [u32; SAMPLES],
     taken: usize,
@@ -24,13 +29,13 @@ impl EchoClock {
         EchoClock { heard: None, samples_us: [0; SAMPLES], taken: 0, high_us: 0 }
     }
 
-    /// A time block came in.
+    /// Takes the time block of a packet.
     pub(crate) fn handle(&mut self, now: Micros, clock_ms: u16, echo_ms: u16, hold_ms: u8) {
         self.heard = Some((clock_ms, now));
         if hold_ms == HOLD_NONE {
             return;
         }
-        // An echo older than half a minute is taken for one from the future: both are nonsense.
+        // An echo more than half a minute old looks like one from the future: neither is used.
         let away_ms = clock_of(now).wrapping_sub(echo_ms);
         if away_ms > u16::MAX / 2 {
             return;
@@ -51,7 +56,7 @@ impl EchoClock {
         self.high_us = largest[RANK.min(samples.len() - 1)];
     }
 
-    /// What to echo: the last clock heard and how long it was held.
+    /// What to echo: the clock that arrived last, and how long it was held since.
     pub(crate) fn echo(&self, now: Micros) -> (u16, u8) {
         match self.heard {
             Some((clock_ms, at)) if now.since(at).as_millis() < u64::from(HOLD_NONE) => {
@@ -61,13 +66,13 @@ impl EchoClock {
         }
     }
 
-    /// The last round trip.
+    /// The round trip measured last.
     pub(crate) fn rtt(&self) -> Option<Micros> {
         let last = self.taken.checked_sub(1)?;
         Some(Micros::new(self.samples_us[last % SAMPLES].into()))
     }
 
-    /// A round trip that few exceed: what input delay has to cover.
+    /// A round trip that few packets exceed: the input delay has to cover it.
     pub(crate) fn rtt_high(&self) -> Option<Micros> {
         self.is_known().then(|| Micros::new(self.high_us.into()))
     }
@@ -78,7 +83,7 @@ impl EchoClock {
     }
 }
 
-/// A clock as it travels.
+/// Clock value as packets carry it.
 pub(crate) fn clock_of(now: Micros) -> u16 {
     now.as_millis() as u16
 }

@@ -1,4 +1,4 @@
-//! Settings of a session, and whether they make sense together.
+//! Settings of a session, and whether they fit each other.
 //!
 //! Callers fill [`TimelineConfig`]; `Session::new` and its siblings validate it. Absent: state.
 
@@ -8,12 +8,12 @@ use thiserror::Error;
 
 use crate::roster::MatchId;
 
-/// What to do about a peer whose input is late.
+/// Treatment of a peer whose input is late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LatePolicy {
-    /// Wait for it once the prediction window is used up. A window of 0 is lockstep, a larger one
-    /// rollback.
+    /// Wait for the input once the prediction window is used up. A window of 0 is lockstep, a
+    /// larger one is rollback.
     Stall {
         /// Frames that may be simulated on predicted input, 0 to 60.
         prediction_frames: u32,
@@ -22,7 +22,7 @@ pub enum LatePolicy {
 
 /// Settings to tune. Begin with [`rollback`](TimelineConfig::rollback),
 /// [`lockstep`](TimelineConfig::lockstep) or the default, which is rollback with a window of 8.
-/// What has no sensible default (who plays, in which slot) is an argument of
+/// Settings without a sensible default (the peers and their slots) are arguments of
 /// [`Session::new`](crate::Session::new) instead.
 ///
 /// ```
@@ -56,22 +56,23 @@ pub struct TimelineConfig {
     /// Largest packet the session makes, at most what a link carries:
     /// [`Channel::UNRELIABLE_BYTES_MAX`], which is the default.
     pub packet_bytes_max: usize,
-    /// Players the game can have, later joiners included. The default 0 stands for as many as the
-    /// given slots need: no other peer can join then.
+    /// Players the game can have, later joiners included. The default 0 means the number the given
+    /// slots need; no other peer can join then.
     pub slot_count: usize,
-    /// Identity of a match created here. Default: the first of all.
+    /// Identity of a match created here. The default is a fixed value.
     pub match_id: MatchId,
-    /// After a split only a majority goes on and the others wait. Default false: every part goes on
-    /// by itself, and one of them yields when they meet again.
+    /// After a partition only a majority goes on and the other peers wait. Default false: every
+    /// branch goes on, and one of them yields when they meet again.
     pub majority: bool,
-    /// Fewer peers than this, waiting joiners included, do not go on without the others. Default 1.
+    /// Least number of peers, waiting joiners included, that may go on without the others. Default
+    /// 1.
     pub quorum_min: usize,
-    /// A peer that gives no input for so long while others wait for it is evicted, even if other
+    /// A peer that sends no input for this long while others wait for it is evicted, even if other
     /// peers still hear it. Default 10 s.
     pub evict_stalled_after: Micros,
-    /// Send every frame, even when nothing changed and the window has room. Costs bytes and
-    /// confirms up to a frame earlier: worth it for large states, where every unconfirmed frame is
-    /// a copy.
+    /// Send every frame, even when nothing changed and the window has room. This costs bytes and
+    /// confirms up to a frame earlier: useful for large states, of which every unconfirmed frame
+    /// keeps a copy.
     pub send_every_frame: bool,
 }
 
@@ -102,7 +103,7 @@ impl Default for TimelineConfig {
 pub const PREDICTION_FRAMES_MAX: u32 = 60;
 /// Largest input delay in frames.
 pub const INPUT_DELAY_FRAMES_MAX: u32 = 30;
-/// Largest distance between two checksums in frames: an audit needs everything in between.
+/// Largest distance between two checksums in frames: an audit needs all inputs between them.
 pub const CHECKSUM_INTERVAL_FRAMES_MAX: u32 = 600;
 
 /// A peer and the slots of its players.
@@ -121,7 +122,7 @@ impl PeerSlots {
     }
 }
 
-/// A request of the caller that cannot be met. Says what to change.
+/// A request of the caller that was rejected. The text says what to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SessionError {
@@ -204,8 +205,8 @@ pub(crate) const PACKET_OVERHEAD_BYTES: usize = 81;
 
 impl TimelineConfig {
     /// Nothing is predicted or rolled back: every frame waits for the input of all peers. The input
-    /// delay adapts to the network, up to a quarter of a second at 60 frames per second, so that no
-    /// peer has to wait.
+    /// delay adapts to the network, up to 15 frames (a quarter of a second at 60 frames per
+    /// second), to keep peers from waiting.
     pub fn lockstep() -> TimelineConfig {
         TimelineConfig {
             input_delay_range: (1, 15),
@@ -214,7 +215,8 @@ impl TimelineConfig {
         }
     }
 
-    /// Up to this many frames are simulated on predicted input, and again where it was wrong.
+    /// Up to `window_frames` frames are simulated on predicted input, and resimulated where the
+    /// prediction was wrong.
     pub fn rollback(window_frames: u32) -> TimelineConfig {
         TimelineConfig {
             late_policy: LatePolicy::Stall { prediction_frames: window_frames },
@@ -222,8 +224,9 @@ impl TimelineConfig {
         }
     }
 
-    /// Prediction the adapting delay may leave: a frame less than the window, because peers tick at
-    /// different moments of a frame. In lockstep that is a frame of delay beyond the latency.
+    /// Prediction the adapting delay may leave, in quarters of a frame: one frame less than the
+    /// window, because peers tick at different moments of a frame. In lockstep this is one frame of
+    /// delay beyond the latency.
     pub(crate) fn guessing_quarters(&self) -> i64 {
         i64::from(self.prediction_target_quarters).min(4 * (i64::from(self.prediction_frames()) - 1))
     }
@@ -240,22 +243,22 @@ impl TimelineConfig {
         Micros::new(1_000_000 / u64::from(self.tick_rate.max(1)))
     }
 
-    /// Frames an honest peer's newest entry can be ahead of what it holds of others: the window,
-    /// the largest delay, and the frame it waits for.
+    /// Frames by which an honest peer's newest entry can be ahead of the entries it holds of
+    /// others: the window, the largest delay, and the frame it waits for.
     #[inline]
     pub(crate) fn lookahead_frames(&self) -> u32 {
         self.prediction_frames() + self.input_delay_range.1.max(self.input_delay_frames) + 1
     }
 
-    /// Input rows to keep: enough for everything that can still arrive or be resimulated, and to
-    /// explain a desync back to the last two agreed states.
+    /// Input rows to keep: enough for every entry that can still arrive, every frame that can be
+    /// resimulated, and a desync back to the last two agreed states.
     pub(crate) fn table_frames(&self) -> usize {
         let running = 4 * self.lookahead_frames() + 16;
         let explaining = 4 * self.checksum_interval_frames;
         (running.max(explaining) as usize).next_power_of_two()
     }
 
-    /// What all peers must have in common besides the game, as one number.
+    /// One number for all settings that peers must have in common besides the game.
     pub fn settings_fingerprint<I: Input>(&self, slot_count: usize) -> u64 {
         let parts = [
             u64::from(self.tick_rate),
@@ -300,7 +303,7 @@ impl TimelineConfig {
 
     fn fits<I: Input>(&self, players: usize) -> Result<(), SessionError> {
         let room = self.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
-        // The repetitions before it take a byte.
+        // The counts of repeated entries before it take a byte.
         if players * I::SIZE >= room {
             return Err(SessionError::InputTooLarge {
                 slots: players,
@@ -343,8 +346,8 @@ impl TimelineConfig {
             0,
             CHECKSUM_INTERVAL_FRAMES_MAX.into(),
         )?;
-        // A larger one would never be sent; a smaller one may have no room for an entry, which is
-        // checked for each peer.
+        // A larger packet would never be sent; a smaller one may have no room for an entry, which
+        // is checked for each peer.
         within("packet_bytes_max", self.packet_bytes_max as u64, 128, Channel::UNRELIABLE_BYTES_MAX as u64)?;
         within("slot_count", self.slot_count as u64, 0, SlotSet::COUNT_MAX as u64)?;
         within("quorum_min", self.quorum_min as u64, 1, SlotSet::COUNT_MAX as u64)?;

@@ -1,7 +1,8 @@
-//! Comparing confirmed states with other peers, finding where they part, and who takes whose.
+//! Desync detection: comparison of confirmed states, the search for the frame where they diverge,
+//! and the vote on which peer takes over another's state.
 //!
-//! Only confirmed frames are hashed, after every correction has been simulated: what is not final
-//! is never a desync. Absent: transfers of states, sockets, how the roster came about.
+//! Only confirmed frames are hashed, after every correction was simulated: a difference in
+//! predicted frames is no desync. Absent: state transfer, sockets, how the roster came about.
 
 mod audit;
 mod peer_audit;

@@ -1,20 +1,22 @@
-//! Moves what a session sends and receives over a transport. Decides nothing.
+//! Connection of a session with a transport: it moves packets and messages both ways.
+//!
+//! Applications and `gaggle` call it around every tick. Absent: decisions, time.
 
 use gaggle_kit::{Input, Micros, PeerId};
 use gaggle_link::{Channel, CloseCode, Transport, TransportEvent};
 
 use crate::Session;
 
-/// The reliable stream a session's messages travel in.
+/// Reliable stream of a session's messages.
 pub const MESSAGE_STREAM: u8 = 0;
-/// The reliable stream states travel in: they may be large, and hold up nothing else.
+/// Reliable stream of states, separate from messages because a state may be large and must not
+/// delay them.
 pub const TRANSFER_STREAM: u8 = 1;
 
-/// Ties a session to a transport: [`receive`](Driver::receive) before the ticks of a frame,
+/// Ties a session to a transport: call [`receive`](Driver::receive) before the ticks of a frame,
 /// [`send`](Driver::send) after them.
 ///
-/// It also tells the session when packets get lost, and ends the links of peers the session
-/// refuses.
+/// It also reports packet loss to the session, and disconnects peers the session rejects.
 #[derive(Debug, Default)]
 pub struct Driver {
     linked: Vec<Linked>,
@@ -23,22 +25,23 @@ pub struct Driver {
 #[derive(Debug)]
 struct Linked {
     peer: PeerId,
-    /// Packets of it that were missed so far.
+    /// Packets of the link that were lost so far.
     missed: u64,
-    /// Something came since that was last looked at: only then can more be missing.
+    /// A packet came since losses were last counted: only then can the count have grown.
     heard: bool,
 }
 
 impl Driver {
-    /// Tells a session of a link that was up before the session began.
+    /// Tells a session of a link that was connected before the session began.
     pub fn connect<I: Input>(&mut self, now: Micros, session: &mut Session<I>, peer: PeerId) {
-        // Fails if there are too many links already.
+        // Too many links already: the peer is not connected.
         if session.handle_connected(now, peer).is_ok() {
             self.linked.push(Linked { peer, missed: 0, heard: false });
         }
     }
 
-    /// Hands everything that arrived to the session. Streams it does not use are not listened to.
+    /// Hands everything that arrived to the session. Reliable streams the session does not use are
+    /// not read.
     pub fn receive<I: Input>(
         &mut self,
         now: Micros,
@@ -48,8 +51,8 @@ impl Driver {
         self.receive_with(now, transport, session, |_, _, _| {});
     }
 
-    /// The same for a game that has reliable streams of its own: what arrives in one goes to
-    /// `other`, with who sent it and the stream's number. Take numbers from 16 on.
+    /// As `receive`, for a game with reliable streams of its own: what arrives in one goes to
+    /// `other`, with its sender and the stream's number. Use numbers from 16 on.
     pub fn receive_with<I: Input>(
         &mut self,
         now: Micros,
@@ -57,7 +60,7 @@ impl Driver {
         session: &mut Session<I>,
         mut other: impl FnMut(PeerId, u8, &[u8]),
     ) {
-        // Packets of one frame mostly come in the order of their senders.
+        // Packets of one frame usually arrive in the order of their senders.
         let mut next = 0;
         while let Some(event) = transport.poll(now) {
             match event {
@@ -97,13 +100,13 @@ impl Driver {
         }
     }
 
-    /// Sends everything the session has to say. What the transport does not take is lost like any
-    /// other packet: the next one tells it again.
+    /// Sends everything the session has queued. What the transport rejects counts as lost: the next
+    /// packet repeats it.
     pub fn send<I: Input>(&mut self, now: Micros, transport: &mut impl Transport, session: &mut Session<I>) {
         while let Some(packet) = session.poll_transmit() {
             let taken = transport.send(now, packet.to, packet.channel, packet.bytes);
             if taken.is_err() && packet.is_reliable() {
-                // A peer that takes no messages any more cannot stay.
+                // A peer whose reliable stream is full is disconnected.
                 transport.disconnect(now, packet.to, CloseCode::KICKED);
             }
         }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use gaggle_kit::{DecodeError, Frame, Micros, PeerId, SlotSet};
 use thiserror::Error;
 
-/// Something worth telling a player or a log. Each event is reported once.
+/// An event for a player or a log. Each is reported once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionEvent {
@@ -27,17 +27,17 @@ pub enum SessionEvent {
     },
     /// All peers are synchronized: the game runs.
     Started,
-    /// A peer has other rules and was rejected; close its link.
+    /// A peer's settings differ and it was rejected; close its link.
     Rejected {
         /// Peer that was rejected.
         peer: PeerId,
         /// What differs between the two peers.
         reason: RejectReason,
     },
-    /// Nothing was heard from a playing peer for a while (`TimelineConfig::interrupted_after`), or
-    /// it joined unheard. `Resumed` or `TimedOut` follows, unless it leaves. A spectator gets this
-    /// only while it has no new frames to show, and only for peers it is linked to: in every frame
-    /// it shows, each player was heard by some peer.
+    /// No packet came from a playing peer for `TimelineConfig::interrupted_after`, or it joined
+    /// without having been heard. `Resumed` or `TimedOut` follows, unless the peer leaves. A
+    /// spectator gets this event only for peers it is linked to, and only while it has no new
+    /// frames to show.
     Interrupted {
         /// Peer that is silent.
         peer: PeerId,
@@ -84,20 +84,20 @@ pub enum SessionEvent {
         /// Its last frame in the match.
         last: Frame,
     },
-    /// Another peer is first in join order now: it admits joiners.
+    /// Another peer is now first in join order: it admits joiners.
     LeaderChanged {
         /// Peer that leads from now on.
         leader: PeerId,
     },
-    /// The peers agreed on another set of members. Everything played here is kept.
+    /// Peers agreed on another set of members. All frames played here are kept.
     ViewChanged {
-        /// The last frame confirmed in the view before.
+        /// Last frame confirmed in the previous view.
         frame: Frame,
     },
-    /// Another branch of the match goes on, and this peer has taken its state over: the inputs
-    /// played here since the split are lost. [`Joined`](SessionEvent::Joined),
-    /// [`Left`](SessionEvent::Left) and [`LeaderChanged`](SessionEvent::LeaderChanged) follow for
-    /// every difference between the two rosters.
+    /// Another branch of the match goes on, and this peer took its state over: inputs played here
+    /// since the partition are lost. [`Joined`](SessionEvent::Joined), [`Left`](SessionEvent::Left)
+    /// and [`LeaderChanged`](SessionEvent::LeaderChanged) follow for every difference between the
+    /// two rosters.
     BranchAbandoned {
         /// Last confirmed frame of the branch that goes on.
         frame: Frame,
@@ -122,34 +122,35 @@ pub enum SessionEvent {
         /// What the audit found.
         cause: DesyncCause,
     },
-    /// A peer whose state differed took over the others' and plays on; `peer` may be the local one.
+    /// A peer whose state differed took another peer's state and plays on; `peer` may be the local
+    /// one.
     DesyncRecovered {
         /// Peer that recovered.
         peer: PeerId,
-        /// Frame up to which its own results were wrong or in doubt.
+        /// Frame up to which its own states were wrong or in doubt.
         frame: Frame,
     },
-    /// Two peers have different inputs for one frame, so one of the two lies.
+    /// Two peers have different inputs for one frame, so one of them is dishonest.
     InputsDiverged {
         /// Peer that reported it.
         peer: PeerId,
         /// Frame that was compared.
         frame: Frame,
-        /// Owner of the differing inputs, once known. Either it sent two versions, or `peer` lies
-        /// about it.
+        /// Owner of the differing inputs, once known. Either it sent two versions, or `peer`
+        /// reports them wrongly.
         suspect: Option<PeerId>,
     },
     /// The local state cannot be decoded from its own encoding, so no peer can join through this
-    /// one. The fault is in the game's `State`; [`check_determinism`](crate::check_determinism)
-    /// names the field.
+    /// one. The bug is in the game's `State`; [`check_determinism`](crate::check_determinism) names
+    /// the field.
     StateNotDecodable {
         /// Frame whose state was requested.
         frame: Frame,
     },
-    /// The state of the match is too large to send, so no peer can join. Move what never changes
-    /// out of the game's state.
+    /// The state of the match is too large to send, so no peer can join. Move constant data out of
+    /// the game's state.
     StateTooLarge {
-        /// Peer that has this state: the local one, or one that was asked for it.
+        /// Peer that has this state: the local one, or the donor that was asked for it.
         peer: PeerId,
         /// Size of its state in bytes.
         bytes: u64,
@@ -157,8 +158,8 @@ pub enum SessionEvent {
         max: u64,
     },
     /// Round trips to a peer have been longer for seconds than prediction window and input delay
-    /// cover together. The match runs slower than it should; a joiner over such a link may not get
-    /// in.
+    /// cover together. The match runs slower than it should, and a peer that joins over such a link
+    /// may not be admitted.
     LineTooSlow {
         /// Peer at the other end.
         peer: PeerId,
@@ -167,7 +168,7 @@ pub enum SessionEvent {
         /// Longest round trip the settings cover.
         max: Micros,
     },
-    /// A peer did what no network can do to a packet; close its link.
+    /// A peer sent what network damage cannot explain; close its link.
     PeerFault {
         /// Peer at fault.
         peer: PeerId,
@@ -180,7 +181,7 @@ pub enum SessionEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RejectReason {
-    /// It speaks another version of the protocol.
+    /// It uses another version of the protocol.
     #[error("speaks version {theirs} of the timeline protocol, this is version {ours}: update the older one")]
     Version {
         /// Version of this peer.
@@ -212,7 +213,7 @@ pub enum RejectReason {
         /// Shape of the other build.
         theirs: u64,
     },
-    /// It claims slots that it was not given.
+    /// It claims slots that were not given to it.
     #[error("claims {theirs:?}, but was given {ours:?}")]
     Slots {
         /// Slots it was given.
@@ -222,7 +223,7 @@ pub enum RejectReason {
     },
 }
 
-/// What only a peer can do, never the network.
+/// A provable violation: no network can cause it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PeerFault {
@@ -249,13 +250,13 @@ pub enum PeerFault {
         /// Ballot it used.
         number: u32,
     },
-    /// It admitted a joiner, which only the leader may.
+    /// It admitted a joiner without being the leader.
     #[error("admitted a joiner in {frame}, although it does not lead")]
     NotLeader {
         /// Frame of the entry that admits.
         frame: Frame,
     },
-    /// It gave a joiner slots the game does not have.
+    /// It gave a joiner slots that the game does not have.
     #[error("gave a joiner slots the game does not have")]
     UnknownSlots,
     /// Its report left out a peer that is present, or confirmed frames without this one.
@@ -269,7 +270,7 @@ pub enum PeerFault {
         /// Ballot of the view.
         number: u32,
     },
-    /// It calls for another view again and again.
+    /// It starts view changes again and again.
     #[error("called for a change of the roster so often that no peer could play")]
     TooManyViewChanges,
     /// It sent different inputs to different peers.
@@ -287,15 +288,15 @@ pub enum PeerFault {
     /// The snapshot it sent cannot be decoded.
     #[error("sent a snapshot that cannot be decoded")]
     SnapshotMalformed,
-    /// As a donor it withheld entries it had said it had.
+    /// A donor did not feed entries it had said it had.
     #[error("fed us up to {fed} for seconds, although it had said before that it had confirmed {confirmed}")]
     FeedWithheld {
-        /// Frame up to which it fed this peer.
+        /// Last frame it fed to this peer.
         fed: Frame,
-        /// Frame it had said it confirmed.
+        /// Last frame it said it had confirmed.
         confirmed: Frame,
     },
-    /// It left out entries.
+    /// It left out entries in the middle of its stream.
     #[error("sent inputs from {from} on, although it was told that only those up to {have} are held")]
     InputGap {
         /// First frame it sent.
@@ -303,7 +304,7 @@ pub enum PeerFault {
         /// Newest frame this peer holds.
         have: Frame,
     },
-    /// It acknowledged what was never sent.
+    /// It acknowledged an entry that was never sent.
     #[error("acknowledged {frame}, although our newest input is {newest}")]
     AckBeyondSent {
         /// Frame it acknowledged.
@@ -311,7 +312,7 @@ pub enum PeerFault {
         /// Newest frame this peer sent.
         newest: Frame,
     },
-    /// It says that it has more or fewer players than before.
+    /// It announced another number of players than before.
     #[error("says that it has {players} players, although it joined with {seats}")]
     SlotCountChanged {
         /// Players it says it has now.
@@ -319,7 +320,7 @@ pub enum PeerFault {
         /// Players it joined with.
         seats: u8,
     },
-    /// It announced other rules during the match.
+    /// It announced other settings during the match.
     #[error("announced itself differently a second time")]
     DuplicateAnnounce,
 }
@@ -337,16 +338,16 @@ pub enum DesyncCause {
         /// First frame that differs.
         frame: Frame,
     },
-    /// Simulated again, both peers agree: the local state was changed outside the tick, or depends
-    /// on something that is not in it.
+    /// When resimulated, both peers agree: the local state was changed outside the tick, or the
+    /// tick depends on data outside the state.
     #[error(
         "our state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
     )]
     LocalStateCorrupted {
-        /// Compared frame, of which resimulation gives another state than before.
+        /// Compared frame, for which resimulation gives another state than the live game had.
         frame: Frame,
     },
-    /// The same, on the other peer.
+    /// The same on the other peer.
     #[error(
         "their state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
     )]
@@ -354,19 +355,20 @@ pub enum DesyncCause {
         /// Frame that was compared.
         frame: Frame,
     },
-    /// What the audit needs is gone, or the other side does not answer the same way.
+    /// The inputs or states the audit needs are gone, or the other peer did not send its findings.
     #[error("the cause could not be found any more")]
     Unknown,
 }
 
-/// Events waiting to be polled. An application that never polls loses the oldest, not its memory.
+/// Events waiting to be polled. An application that does not poll loses the oldest events; memory
+/// stays bounded.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     queue: VecDeque<SessionEvent>,
     lost: u64,
 }
 
-/// A match reports fewer between two frames, even with 64 slots.
+/// Capacity of the queue: a match with 64 slots reports fewer events between two frames.
 const EVENTS_MAX: usize = 512;
 
 impl Events {

@@ -1,32 +1,33 @@
-//! What a game has to be to run on a timeline.
+//! The trait a game implements to run on a timeline.
+//!
+//! `Timeline` calls it. Absent: sessions, packets, drawing.
 
 use gaggle_kit::{Input, SlotSet, State};
 
 use crate::Inputs;
 
-/// What the peers that start a match together have in common: see [`Game::on_start`].
+/// Parameters that all peers of a match start with: see [`Game::on_start`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchStart<'a> {
-    /// A random number, the same on every peer and another one for each match.
+    /// A random number, equal on every peer and different for each match.
     pub seed: u64,
     /// Number of the match in its room, from 1.
     pub round: u32,
-    /// Slots of the players it starts with.
+    /// Slots of the players the match starts with.
     pub slots: SlotSet,
     /// Settings of the room: a JSON object that only the game understands.
     pub settings: &'a str,
 }
 
-/// A game whose whole state is one value and whose only way forward is [`Game::tick`].
+/// A game whose whole state is one value, advanced only by [`Game::tick`].
 ///
-/// The state is everything that decides what happens next: positions, timers, scores, the random
-/// generator. What is only looked at (particles, the camera, sounds) stays outside, or it would be
-/// rolled back with the rest.
+/// The state contains everything that influences later frames: positions, timers, scores, the
+/// random generator. Data that is only shown (particles, the camera, sounds) stays outside;
+/// otherwise it would be rolled back with the rest.
 ///
 /// `tick` must give the same result on every machine: no clock, no global, no `HashMap` order, no
-/// floating point. It may run any number of times for one frame, with guessed input first and the
-/// real input later; [`check_determinism`](crate::check_determinism) finds out whether yours bears
-/// it.
+/// floating point. It may run several times for one frame, first with predicted and then with real
+/// input; [`check_determinism`](crate::check_determinism) tests whether your game permits this.
 ///
 /// ```
 /// use gaggle_kit::{Slot, State};
@@ -47,14 +48,14 @@ pub trait Game: State {
     /// What one player does in one frame.
     type Input: Input;
 
-    /// All players start a match together from this state, which is the same on every peer: draw a
-    /// map from the seed, read the room's settings. The result must be the same on every peer, too.
-    /// Peers that join later get the state of the match instead.
+    /// Makes the state in which all players start a match together, for example a map drawn from
+    /// the seed. The result must be the same on every peer. Peers that join later get the state of
+    /// the match instead.
     fn on_start(&mut self, start: &MatchStart<'_>) {
         let _ = start;
     }
 
-    /// One step. Read every input through `inputs`: what you ask there decides what must be
-    /// simulated again when a guess turns out wrong.
+    /// Simulates one step. Read every input through `inputs`: the questions asked there decide
+    /// which frames are resimulated when a prediction was wrong.
     fn tick(&mut self, inputs: &Inputs<'_, Self::Input>);
 }

@@ -1,6 +1,7 @@
-//! Helping peers that cannot hear each other: entries asked for and given, messages passed on.
+//! Help for peers that cannot hear each other: requests for entries, answers, and forwarded
+//! messages.
 //!
-//! `Session` asks what is due and passes packets on. Absent: rules of views, which entries are
+//! `Session` asks what is due and forwards packets. Absent: rules of views, which entries are
 //! right, links.
 
 use gaggle_kit::{Frame, Micros, PeerId};
@@ -14,41 +15,40 @@ use crate::session::Cx;
 
 pub(crate) use crate::relay::NEEDS_MAX;
 
-/// A peer that was not heard directly for so long is asked about.
+/// Entries of a peer that was not heard directly for this long are requested from others.
 pub(crate) const SILENCE: Micros = Micros::from_millis(300);
 /// Ticks between two requests.
 const ASK_TICKS: u64 = 2;
-/// A stall of so many ticks is worth asking about.
+/// A stall of this many ticks leads to a request for entries.
 const STALL_TICKS: u32 = 3;
-/// An answer to a request that old is of no use.
+/// A request this old is not answered.
 const ASKED_TICKS: u64 = 120;
 
-/// Attempts to change the view one peer may bring messages about: many more than happen to honest
-/// ones.
+/// View changes about which one peer may forward messages: many more than honest peers start.
 const FORWARDS: RateLimit = RateLimit { burst: 48, per_second: 2 };
-/// Bytes of messages passed on for one peer, and to one. What two say to each other about a change
-/// takes a few thousand. Both are well below what a link keeps for a slow peer: none is cut off for
-/// what others have written to it.
+/// Bytes forwarded for one peer, and to one. Two peers exchange a few thousand bytes in a view
+/// change. Both limits are well below the send buffer of a link, so forwarded bytes cannot get a
+/// slow peer disconnected.
 const FORWARD_BYTES_FROM: RateLimit = RateLimit { burst: 512 << 10, per_second: 64 << 10 };
 const FORWARD_BYTES_TO: RateLimit = RateLimit { burst: 1 << 20, per_second: 128 << 10 };
 
-/// When whose entries were asked for, and what was given in this tick.
+/// When entries of which peers were requested, and what was given in this tick.
 #[derive(Debug, Default)]
 pub(crate) struct Gossip {
     asked_tick: u64,
     asked: Vec<(StreamId, u64)>,
-    /// What was given to which peer in the tick `given_tick`.
+    /// Streams given to each peer in the tick `given_tick`.
     given: Vec<(PeerId, StreamId)>,
     given_tick: u64,
 }
 
 impl Gossip {
-    /// Whether a stall is worth asking about.
+    /// Whether a stall is long enough to request entries.
     pub(crate) fn is_late(stalled_ticks: u32) -> bool {
         stalled_ticks >= STALL_TICKS
     }
 
-    /// Whether entries may be asked for in this tick. True once.
+    /// Whether entries may be requested in this tick. True once per tick.
     #[must_use]
     pub(crate) fn take_due(&mut self, ticks: u64) -> bool {
         let is_due = ticks >= self.asked_tick + ASK_TICKS;
@@ -58,7 +58,7 @@ impl Gossip {
         is_due
     }
 
-    /// Asks these peers for streams from these frames on, each for those of others.
+    /// Asks these peers for entries of other peers' streams from these frames on.
     pub(crate) fn ask(
         &mut self,
         cx: &mut Cx,
@@ -80,14 +80,14 @@ impl Gossip {
         }
     }
 
-    /// Whether entries of a stream were asked for lately. Else its owner tells us itself: a peer
-    /// that speaks for it unasked may speak falsely.
+    /// Whether entries of a stream were requested recently. Otherwise only its owner may send them:
+    /// a peer that sends another's entries unasked may be lying.
     pub(crate) fn has_asked(&self, stream: StreamId, ticks: u64) -> bool {
         self.asked.iter().any(|(asked, at)| *asked == stream && ticks - at < ASKED_TICKS)
     }
 
-    /// Whether a peer is given a stream: each once a tick, however often it is asked for, because
-    /// answers are larger than requests.
+    /// Whether to give a stream to a peer: once per tick each, however often it is requested,
+    /// because answers are larger than requests.
     #[must_use]
     pub(crate) fn may_give(&mut self, peer: PeerId, stream: StreamId, ticks: u64) -> bool {
         if self.given_tick != ticks {
@@ -101,14 +101,14 @@ impl Gossip {
         is_first
     }
 
-    /// How many answers of a tick are remembered.
+    /// Number of remembered answers of a tick.
     #[cfg(test)]
     pub(crate) fn given_count(&self) -> usize {
         self.given.len()
     }
 }
 
-/// What is held of a stream from a frame on, at most so many entries; it ends with one that says
+/// Held entries of a stream from a frame on, at most this many. The range ends at an entry with
 /// more than inputs.
 pub(crate) fn held_range(
     entries: &dyn Entries,
@@ -132,15 +132,15 @@ pub(crate) fn held_range(
     range
 }
 
-/// How long ago a peer was heard, as it is told to others.
+/// Time since a peer was heard, as packets carry it.
 pub(crate) fn heard_age(now: Micros, heard_at: Option<Micros>) -> u8 {
     heard_at.map_or(HEARD_NEVER, |at| {
         (now.since(at).as_millis() / HEARD_UNIT_MS).min(u64::from(HEARD_NEVER) - 1) as u8
     })
 }
 
-/// When the owner of entries was heard by their giver, whose packet took `under_way`: what it said
-/// was true when it said it. Else a peer that is gone would live on for as long as the word takes.
+/// When the giver of entries heard their owner; the giver's packet took `under_way` to arrive.
+/// Without this correction a peer that is gone would count as alive for as long as packets travel.
 pub(crate) fn heard_at(give: &Backfill, now: Micros, under_way: Micros) -> Option<Micros> {
     (give.heard_age != HEARD_NEVER).then(|| {
         let age = Micros::from_millis((u64::from(give.heard_age) + 1) * HEARD_UNIT_MS);
@@ -148,16 +148,16 @@ pub(crate) fn heard_at(give: &Backfill, now: Micros, under_way: Micros) -> Optio
     })
 }
 
-/// Whether so many bytes are passed on from one peer to another. What is too much is left out: it
-/// is said again.
+/// Whether this many bytes may be forwarded from one peer to another. Messages over the limit are
+/// dropped: their senders repeat them.
 pub(crate) fn may_forward(now: Micros, bytes: usize, from: &mut Allowed, to: &mut Allowed) -> bool {
     let count = bytes as u32;
     from.forward_bytes_from.spend_many(now, count, FORWARD_BYTES_FROM)
         && to.forward_bytes_to.spend_many(now, count, FORWARD_BYTES_TO)
 }
 
-/// Nothing proves which peer wrote a forwarded message, so it must not do more than its messenger
-/// could do in its own name, or by keeping it back.
+/// Nothing proves which peer wrote a forwarded message. So it must not have a greater effect than
+/// the forwarding peer could have with messages of its own, or by withholding others.
 pub(crate) fn may_be_true(
     now: Micros,
     messenger: &mut Allowed,
@@ -166,12 +166,12 @@ pub(crate) fn may_be_true(
 ) -> bool {
     use membership::Message;
     match message {
-        // Said on links only: it could end a stay.
+        // Accepted on direct links only: it could end a stay.
         Message::PeerStatus { .. } | Message::AskSnapshot => false,
-        // So could this, which is an answer: only a peer that is waited for gives it.
+        // This could end a stay, too: it is accepted only as an answer this peer waits for.
         Message::Gone { incarnation } => is_awaited(*incarnation),
-        // Each makes all peers begin anew. A messenger that brings too many is not listened to,
-        // whichever peer wrote them.
+        // Each restarts the view change of all peers, so messages of a peer that forwards too many
+        // are ignored, no matter which peer wrote them.
         Message::Collect { ballot, .. } | Message::Nack { promised: ballot, .. } => {
             is_bearable(now, messenger, *ballot)
         }

@@ -1,5 +1,5 @@
-//! Entries of all peers as far as they are held: where they lie, what frames were simulated with,
-//! and the first simulated frame a new entry or another roster changes.
+//! Entries of all peers: the table they are stored in, the inputs simulated frames used, and the
+//! first simulated frame that a new entry or another roster changes.
 //!
 //! `Session` puts entries and rows in. Absent: peers, time, packets' meaning, how rows are agreed.
 
@@ -27,23 +27,23 @@ pub(crate) use question_log::Notebook;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RemoteStream {
     pub(crate) row: RosterEntry,
-    /// Last frame up to which its entries are held without a gap.
+    /// Last frame up to which its entries are held without gap.
     pub(crate) have: Frame,
-    /// First frame from which on they ever were.
+    /// First frame from which its entries are held without gap.
     pub(crate) since: Frame,
 }
 
 impl RemoteStream {
-    /// Whether any entry of it is in the table.
+    /// Whether the table holds any entry of the stream.
     pub(crate) fn is_held(&self) -> bool {
         self.have >= self.since
     }
 
-    /// Frame up to which this stream is not waited for.
+    /// Frame up to which no entry of this stream is awaited.
     #[inline]
     fn received_frame(&self) -> Frame {
-        // Frames before the first one count for no peer; a row cut before it counts for none at
-        // all.
+        // Frames before a row's first one count for no peer; a row that was cut before its first
+        // frame counts for none at all.
         let have = self.have.max(self.row.first_frame.previous());
         if have >= self.row.last_frame { Frame::NEVER } else { have }
     }
@@ -58,22 +58,22 @@ pub(crate) struct InputLog<I: 'static> {
     me: StreamId,
     /// Own row, once this peer is in the roster.
     own: Option<RosterEntry>,
-    /// All other streams in the roster, in the order of their ids.
+    /// All other streams of the roster, in the order of their ids.
     tracks: Vec<RemoteStream>,
     pending: VecMap<StreamId, PendingStream<I>>,
     /// Frame of the live simulation.
     pub(crate) current: Frame,
     /// First simulated frame whose outcome a correction changed; [`Frame::NEVER`] if none.
     pub(crate) changed: Frame,
-    /// Corrections that changed no answer.
+    /// Corrections that changed no answer to a question.
     pub(crate) harmless: u64,
     /// Presence by frame before the roster changed, kept to save an allocation.
     scratch: Vec<SlotSet>,
-    /// Frame up to which the input of all others was held at the last look.
+    /// Frame up to which all others' inputs were held at the last `update_received`.
     received: Frame,
     /// Slots present in every frame until the next change of the roster.
     everybody: Option<SlotSet>,
-    /// Entries were taken since the last question.
+    /// Entries were taken since the last `take_news`.
     has_news: bool,
 }
 
@@ -97,7 +97,7 @@ impl<I: Input> InputLog<I> {
         }
     }
 
-    /// Begins again with the state of `frame` and another stream; everything before is in the past.
+    /// Restarts with the state of `frame` and a new own stream; all entries before are dropped.
     pub(crate) fn restart(&mut self, me: StreamId, frame: Frame) {
         self.me = me;
         self.own = None;
@@ -119,7 +119,7 @@ impl<I: Input> InputLog<I> {
         self.changed = Frame::NEVER;
     }
 
-    /// Begins the own stream again under another id.
+    /// Restarts the own stream under another id.
     pub(crate) fn rename(&mut self, me: StreamId) {
         self.me = me;
     }
@@ -136,20 +136,20 @@ impl<I: Input> InputLog<I> {
         self.tracks.binary_search_by(|track| track.row.stream.cmp(&stream)).ok()
     }
 
-    /// As [`track_index`](InputLog::track_index), if entries of the stream hold so many players: a
-    /// packet that says otherwise is not believed.
+    /// As [`track_index`](InputLog::track_index), if the stream has this many players: a packet
+    /// with another number is ignored.
     pub(crate) fn track_of(&self, stream: StreamId, players: u8) -> Option<usize> {
         let track = self.track_index(stream)?;
         (self.tracks[track].row.slots.len() == usize::from(players)).then_some(track)
     }
 
-    /// Frame up to which the input of all other streams is held.
+    /// Frame up to which the inputs of all other streams are held.
     pub(crate) fn received_frame(&self) -> Frame {
         self.tracks.iter().map(RemoteStream::received_frame).min().unwrap_or(Frame::NEVER)
     }
 
-    /// As [`received_frame`](InputLog::received_frame), at the last
-    /// [look](InputLog::update_received).
+    /// As [`received_frame`](InputLog::received_frame), computed at the last
+    /// [`update_received`](InputLog::update_received).
     #[inline]
     pub(crate) fn received(&self) -> Frame {
         self.received
@@ -179,12 +179,13 @@ impl<I: Input> InputLog<I> {
         }
     }
 
-    /// The roster may change in the next frame.
+    /// Forgets the cached presence, because the roster may change in the next frame.
     pub(crate) fn forget_present(&mut self) {
         self.everybody = None;
     }
 
-    /// Makes the inputs of a frame final: an empty slot has neutral input, whichever player had it.
+    /// Makes the inputs of a frame final: an empty slot has neutral input, even if it had a player
+    /// before.
     pub(crate) fn finish_frame(&mut self, frame: Frame, present: SlotSet) {
         let empty = SlotSet::first(self.table.row(frame).len()).difference(present);
         if !empty.is_empty() {
@@ -192,7 +193,8 @@ impl<I: Input> InputLog<I> {
         }
     }
 
-    /// Writes the local entries that simulating `next` needs: returns the newest one before.
+    /// Writes the local entries that simulating `next` needs. Returns the newest entry before the
+    /// call.
     #[inline(always)]
     pub(crate) fn record_local(&mut self, next: Frame, delay: u32) -> Frame {
         let before = self.local.newest();
@@ -201,8 +203,7 @@ impl<I: Input> InputLog<I> {
         before
     }
 
-    /// Writes neutral entries for as many frames as inputs are delayed: returns the newest one
-    /// before.
+    /// Writes one neutral entry per frame of input delay. Returns the newest entry before the call.
     pub(crate) fn record_neutral(&mut self, delay: u32) -> Frame {
         let before = self.local.newest();
         let (table, own) = (&mut self.table, self.own.as_ref());
@@ -210,7 +211,7 @@ impl<I: Input> InputLog<I> {
         before
     }
 
-    /// Slots whose owners are waited for.
+    /// Slots whose input is awaited.
     pub(crate) fn waiting_for(&self) -> SlotSet {
         let received = self.received_frame();
         let late = self.tracks.iter().filter(|track| track.received_frame() == received);
@@ -221,26 +222,26 @@ impl<I: Input> InputLog<I> {
         self.own.iter().chain(self.tracks.iter().map(|track| &track.row))
     }
 
-    /// Input of one slot in a frame that is held.
+    /// Input of one slot in a frame that the table holds.
     pub(crate) fn cell(&self, frame: Frame, slot: Slot) -> I {
         self.table.cell(frame, slot)
     }
 
-    /// Whether the inputs of a simulated frame are still there. Entries of others may lie up to two
-    /// lookaheads beyond what is confirmed, and share the ring.
+    /// Whether the inputs of a simulated frame are still in the table. Other peers' entries may be
+    /// up to two lookaheads beyond the confirmed frame, and use the same ring.
     pub(crate) fn is_kept(&self, frame: Frame, confirmed: Frame, lookahead: u32) -> bool {
         let newest = confirmed.max(self.current).max(self.local.newest());
         newest.since(frame) < self.table.frames() - 2 * lookahead
     }
 
-    /// Slots present at a frame, as far as is known.
+    /// Slots present at a frame, as the known roster says.
     pub(crate) fn present_at(&self, frame: Frame) -> SlotSet {
         let here = self.rows().filter(|row| row.is_present_at(frame));
         here.fold(SlotSet::EMPTY, |set, row| set.union(row.slots))
     }
 
-    /// Inputs to simulate a frame with. Until it is confirmed any peer may turn out to have joined
-    /// or left, so every look at the others is a question.
+    /// Inputs to simulate a frame with. Any peer may turn out to have joined or left until the
+    /// frame is confirmed, so every read of another slot's presence is a question.
     pub(crate) fn live_inputs(&mut self, frame: Frame, confirmed: Frame) -> Inputs<'_, I> {
         let own = self.own.filter(|row| row.is_present_at(frame)).map_or(SlotSet::EMPTY, |row| row.slots);
         let mut present = own;
@@ -268,8 +269,8 @@ impl<I: Input> InputLog<I> {
         Inputs::noted(frame, self.table.row(frame), present, guessed, unsure, notebook)
     }
 
-    /// Takes entries encoded as runs after `base`, up to `last`, each of `entry_bytes`. The
-    /// sender's slots and what is held of it are those of `track`.
+    /// Takes entries encoded as runs after `base`, up to `last`, each of `entry_bytes`. `track`
+    /// names the stream, and with it the sender's slots and the entries held already.
     pub(crate) fn take_runs(
         &mut self,
         track: usize,
@@ -316,7 +317,8 @@ impl<I: Input> InputLog<I> {
         Ok(())
     }
 
-    /// Frames simulated beyond what is known predicted from an older input: predict them again.
+    /// Simulated frames beyond the held entries used a prediction from an older input: predicts
+    /// them again.
     fn guess_again(&mut self, track: usize) {
         let RemoteStream { row, have, .. } = self.tracks[track];
         for slot in row.slots {
@@ -338,13 +340,13 @@ impl<I: Input> InputLog<I> {
         }
     }
 
-    /// Last entry of a stream before `frame`, decoded: runs build on it. None if it is not held.
+    /// Last entry of a stream before `frame`, decoded, on which runs build. None if it is not held.
     pub(crate) fn entry_before(&self, stream: StreamId, frame: Frame) -> Option<Vec<I>> {
         Some(self.pending.get(&stream)?.entry(frame.previous())?.collect())
     }
 
-    /// Takes another roster. Finds the first simulated frame it changes; none up to `confirmed` can
-    /// change. `held` says from which frame to which a stream is held.
+    /// Takes another roster and finds the first simulated frame it changes; frames up to
+    /// `confirmed` cannot change. `held` gives the first and last held frame of a stream.
     pub(crate) fn set_rows(
         &mut self,
         rows: &[RosterEntry],
@@ -360,10 +362,11 @@ impl<I: Input> InputLog<I> {
         self.own = rows.iter().find(|row| row.stream == self.me && row.slots.len() == players).copied();
         self.tracks.extend(rows.iter().filter(|row| row.stream != self.me).map(|row| {
             let (first, have) = held(row.stream).unwrap_or((row.first_frame, row.first_frame.previous()));
-            // Whatever counts in confirmed frames was held, even if it is forgotten by now.
+            // Every entry that counts in a confirmed frame was held once, even if it is dropped by
+            // now.
             let was_held = if row.first_frame <= confirmed { confirmed.min(row.last_frame) } else { have };
             let before = old.iter().find(|track| track.row.stream == row.stream);
-            // But not by this peer, if it joined later: then there is nothing to compare with.
+            // A peer that joined later did not hold it: it has nothing to compare with.
             let first = if have < was_held { was_held.next() } else { first };
             let have = have.max(was_held);
             let since = before.map_or(first, |track| track.since.min(first));
@@ -394,8 +397,8 @@ impl<I: Input> InputLog<I> {
             .retain(|stream, _| !rows.iter().any(|row| row.stream == *stream && row.first_frame < old_news));
     }
 
-    /// New streams in the table bring their entries along, and frames they were missing in are
-    /// predicted again.
+    /// Copies held entries of streams that are new in the table, and predicts again the frames they
+    /// lack.
     fn settle_in(&mut self, old: &[RemoteStream], old_own: Option<RosterEntry>) {
         if let Some(own) = self.own {
             let had = old_own.is_some_and(|old| old.first_frame == own.first_frame && old.slots == own.slots);
@@ -447,7 +450,7 @@ impl<I: Input> InputLog<I> {
     }
 }
 
-/// Puts an own entry that counts into the table.
+/// Puts an own entry into the table, if it counts.
 fn put_own<I: Input>(table: &mut InputRing<I>, own: Option<&RosterEntry>, frame: Frame, entry: &[I]) {
     if let Some(row) = own.filter(|row| row.is_present_at(frame)) {
         for (slot, input) in row.slots.iter().zip(entry) {
@@ -479,14 +482,14 @@ mod tests {
         ledger.set_rows(&[row], Frame::new(100), nothing);
         assert!(!ledger.tracks()[0].is_held(), "it only lingers: {:?}", ledger.tracks()[0]);
         assert_eq!(ledger.received_frame(), Frame::NEVER, "no peer waits for it");
-        // What it says all the same contradicts nothing.
+        // The remaining entries of the packet contradict nothing.
         let mut runs = RunsWriter::default();
         (0..5).for_each(|nth| runs.change(1, |out| out[0] = 7 + nth));
         let last = Frame::new(90);
         assert_eq!(ledger.take_runs(0, Frame::new(85), last, 1, &runs.finish(1)), Ok(()));
     }
 
-    /// A log of slot 0 here and slot 1 at another peer, from frame 1 on.
+    /// A log with local slot 0 and a remote slot 1, from frame 1 on.
     fn log_of_two() -> InputLog<u8> {
         let row = |number: u128| RosterEntry {
             stream: stream(number),

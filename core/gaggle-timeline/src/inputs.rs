@@ -10,8 +10,8 @@ use crate::question::{ANSWER_BYTES_MAX, CONTEXT_BYTES_MAX};
 /// The players' inputs for one frame.
 ///
 /// **Every read is a question.** While an input is only predicted, the session remembers what you
-/// asked about it; when the real input arrives it asks again, and resimulates only from the first
-/// frame in which an answer changed. So ask for what you need to know and no more.
+/// asked about it. When the real input arrives, the session asks again and resimulates only from
+/// the first frame in which an answer changed. So ask for exactly what you need to know.
 ///
 /// ```
 /// use gaggle_kit::{Frame, Slot, SlotSet};
@@ -41,8 +41,8 @@ pub struct Inputs<'a, I: 'static> {
 }
 
 impl<'a, I: Input> Inputs<'a, I> {
-    /// Inputs that are known for certain: `row[n]` belongs to slot *n*. For straight runs, replays
-    /// and tests.
+    /// Inputs that are known for certain: `row[n]` belongs to slot *n*. For simulations without
+    /// network, replays and tests.
     #[inline]
     pub fn confirmed(frame: Frame, row: &'a [I], present: SlotSet) -> Self {
         Inputs { frame, row, present, guessed: SlotSet::EMPTY, unsure: SlotSet::EMPTY, notebook: None }
@@ -65,7 +65,7 @@ impl<'a, I: Input> Inputs<'a, I> {
         self.frame
     }
 
-    /// Input of the player in `slot`, exactly. Neutral input for an empty slot.
+    /// Whole input of the player in `slot`. Neutral input for an empty slot.
     #[inline]
     pub fn get(&self, slot: Slot) -> I {
         if self.guessed.contains(slot)
@@ -78,10 +78,10 @@ impl<'a, I: Input> Inputs<'a, I> {
 
     /// Answer to a weaker question about the input in `slot`.
     ///
-    /// `function` must not capture anything: pass what it needs as `context`, which is kept for
-    /// when the question is asked again. The context is anything with an input's fixed-size form
-    /// (integers, `bool`, tuples, arrays, `#[derive(Input)]`) of up to 16 bytes, the answer up to
-    /// 8. Larger ones and captures don't compile:
+    /// `function` must not capture anything: pass what it needs as `context`, which is stored for
+    /// asking again. The context is any type with an input's fixed-size encoding (integers, `bool`,
+    /// tuples, arrays, `#[derive(Input)]`) of up to 16 bytes, the answer up to 8. Larger types and
+    /// captures do not compile:
     ///
     /// ```compile_fail
     /// # use gaggle_kit::{Frame, Slot, SlotSet};

@@ -1,4 +1,6 @@
-//! Coming into a running match, and serving those that do.
+//! Joining a running match, and serving peers that do.
+//!
+//! `Session` owns a `Joiner` and a `Donor`. Absent: which peers are admitted, and when.
 
 mod donor;
 mod feed_progress;

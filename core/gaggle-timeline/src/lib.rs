@@ -1,13 +1,13 @@
-//! Inputs travel: lockstep, rollback and questions as one state machine.
+//! Lockstep and rollback netcode that exchanges inputs: one state machine without I/O.
 //!
 #![doc = include_str!("../README.md")]
 //!
 //! # Joining and leaving
 //!
-//! A match needs no waiting room: one peer creates it and plays at once, others join while it runs,
-//! and a peer that leaves or falls asleep stops no other; after a crash the others wait until it is
-//! given up ([`timeout`](TimelineConfig::timeout), less the window). There is no host and no
-//! server; what is agreed is agreed by the peers that play.
+//! A match needs no waiting room: one peer creates it and plays at once, and others join while it
+//! runs. A peer that leaves or is suspended does not stop the others; after a crash they wait until
+//! the peer times out ([`timeout`](TimelineConfig::timeout), less the window). There is no host and
+//! no server: the playing peers agree among themselves.
 //!
 //! ```
 //! # use gaggle_kit::{Micros, Slot, State};
@@ -30,10 +30,10 @@
 //! # let mut world = SimNet::new(2, 7);
 //! # world.set_all(Conditions::latency_ms(40));
 //! # let [ana_id, ben_id] = [world.id(0), world.id(1)];
-//! // When it began and a random nonce: two matches that meet become one, the older.
+//! `started_at` and a random nonce: when two matches meet, the younger joins the older.
 //! let match_id = MatchId { started_at: 1_790_000_000, nonce: 0x5eed };
 //! let config = TimelineConfig { slot_count: 4, match_id, ..TimelineConfig::default() };
-//! // Incarnations are random, too: they tell this stay of a peer from those before.
+//! Incarnations are random, too: they distinguish a peer's stays.
 //! let ana = Session::create(config.clone(), ana_id, 1, Incarnation(0xa11a))?;
 //! let ben = Session::join(config, ben_id, 1, Incarnation(0xbe2))?;
 //! let mut players = [Timeline::new(ana, Pond::default()), Timeline::new(ben, Pond::default())];
@@ -81,9 +81,9 @@
 //! While joining a peer has no slots: [`Session::local_slots`] says for which slots to give input,
 //! every tick. A page that was closed and is opened again uses [`Session::rejoin`] with its old
 //! slots; [`Session::spectate`] joins without taking a slot. [`SessionEvent::BranchAbandoned`]
-//! means that what was played here since a split gave way to what the others played.
+//! means that the frames played here since a partition were replaced by those of other peers.
 //!
-//! A program that keeps its state elsewhere fulfils [`Request`]s itself, without a [`Timeline`].
+//! A program that keeps its state elsewhere fulfills [`Request`]s itself, without a [`Timeline`].
 
 mod announce;
 mod budget;

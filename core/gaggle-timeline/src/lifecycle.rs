@@ -1,6 +1,6 @@
-//! Beginning and end of a session: seats of a match that is about to start, and the goodbye.
+//! Beginning and end of a session: slots of a match that is about to start, and the goodbye.
 //!
-//! `Session` asks whether there is a match, and ticks it for the goodbye. Absent: packets, how the
+//! `Session` asks whether a match exists, and ticks it for the goodbye. Absent: packets, how the
 //! roster changes, what is simulated.
 
 use gaggle_kit::{Frame, Micros, PeerId, SlotSet};
@@ -8,51 +8,51 @@ use gaggle_kit::{Frame, Micros, PeerId, SlotSet};
 use crate::config::PeerSlots;
 use crate::roster::{Incarnation, MatchId, RosterEntry, StreamId};
 
-/// A peer that has left stays for so long at most, for peers that have not read its last entry.
+/// Longest time a peer that has left stays linked for peers that have not read its last entry.
 const LINGER_TIMEOUT: Micros = Micros::from_secs(1);
-/// A peer that cannot write its goodbye for so long, because a change of the roster is under way,
-/// goes without.
+/// A peer that cannot write its goodbye for this long, because a view change is under way, leaves
+/// without it.
 const GOODBYE_TIMEOUT: Micros = Micros::from_secs(4);
 
-/// Where the session is between its beginning and its end.
+/// Stage of the session between its beginning and its end.
 ///
-/// The states overlap: a closed session still has its match, and one that leaves may be admitted
-/// anew meanwhile.
+/// The stages overlap: a closed session still has its match, and a leaving one may be admitted
+/// again meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
-    /// All peers the match starts with, until it does.
+    /// All peers the match will start with, until it starts.
     seats: Vec<PeerSlots>,
-    /// All peers it started with.
+    /// All peers the match started with.
     founders: Vec<PeerSlots>,
     is_running: bool,
     is_closed: bool,
     /// When the goodbye was written.
     goodbye_at: Option<Micros>,
-    /// When the local players wished to go.
+    /// When the local players asked to leave.
     leaving_since: Option<Micros>,
 }
 
-/// What follows from time passing.
+/// Action that is due because time has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum LifecycleAction {
-    /// The goodbye is done, or will never be: the stay is over.
+    /// The goodbye was read by all peers, or never will be: the stay is over.
     Quit,
 }
 
 impl Lifecycle {
-    /// These peers start together.
+    /// Sets the peers that start a match together.
     pub(crate) fn gather(&mut self, seats: &[PeerSlots]) {
         self.seats = seats.to_vec();
     }
 
-    /// Whether the match is about to start, with the peers that have seats.
+    /// Whether the match is about to start, with a given list of peers.
     #[inline]
     pub(crate) fn is_gathering(&self) -> bool {
         !self.seats.is_empty()
     }
 
-    /// Whether there is a match here.
+    /// Whether the session has a match.
     #[inline]
     pub(crate) fn is_running(&self) -> bool {
         self.is_running
@@ -68,13 +68,14 @@ impl Lifecycle {
         self.seats.iter().find(|seat| seat.peer == peer).map(|seat| seat.slots)
     }
 
-    /// As [`seat_of`](Lifecycle::seat_of), or in the match that started: a peer that comes late has
-    /// not heard that it did.
+    /// As [`seat_of`](Lifecycle::seat_of), or in the match that started: a peer that arrives late
+    /// does not know that it started.
     pub(crate) fn given_slots(&self, peer: PeerId) -> Option<SlotSet> {
         self.seats.iter().chain(&self.founders).find(|seat| seat.peer == peer).map(|seat| seat.slots)
     }
 
-    /// Takes a peer's seat away. False if the match runs already or the peer has none.
+    /// Removes a peer from the match that is about to start. False if the match runs already or the
+    /// peer is not listed.
     #[must_use]
     pub(crate) fn remove_seat(&mut self, peer: PeerId) -> bool {
         let removed = !self.is_running && self.seat_of(peer).is_some();
@@ -84,7 +85,7 @@ impl Lifecycle {
         removed
     }
 
-    /// Name of the peers that start together, in which seats and which match; 0 if there are none.
+    /// Hash of the peers that start together, their slots and the match; 0 if there are none.
     pub(crate) fn cohort(&self, match_id: MatchId) -> u64 {
         if self.seats.is_empty() {
             return 0;
@@ -101,7 +102,7 @@ impl Lifecycle {
         gaggle_kit::fnv1a_64(&bytes).max(1)
     }
 
-    /// The roster to start with, once every peer with a seat is `ready`: its name then.
+    /// Roster to start with, and its hash, once every listed peer is `ready`.
     #[must_use]
     pub(crate) fn roster_when(
         &self,
@@ -118,23 +119,23 @@ impl Lifecycle {
         self.seats.iter().map(row).collect()
     }
 
-    /// The match starts with all seats taken.
+    /// Starts the match with all listed peers.
     pub(crate) fn found(&mut self) {
         self.founders = std::mem::take(&mut self.seats);
     }
 
-    /// There is a match here from now on.
+    /// The session has a match from now on.
     pub(crate) fn run(&mut self) {
         self.is_running = true;
     }
 
-    /// Another stay begins: a goodbye in the one before says nothing about it.
+    /// Another stay begins: a goodbye of the stay before does not end it.
     pub(crate) fn begin_stay(&mut self) {
         self.goodbye_at = None;
         self.leaving_since = None;
     }
 
-    /// The local players wish to go.
+    /// The local players ask to leave.
     pub(crate) fn leave(&mut self, now: Micros) {
         self.leaving_since.get_or_insert(now);
     }
@@ -148,12 +149,13 @@ impl Lifecycle {
         self.is_closed = true;
     }
 
-    /// The stay ended against the will of its players, unless they were about to go.
+    /// The stay ended against the will of its players, unless they were leaving.
     pub(crate) fn lose_stay(&mut self) {
         self.is_closed |= self.leaving_since.is_some();
     }
 
-    /// A peer that said goodbye in its entry of frame `end` may go once all others have `read` it.
+    /// Whether a peer whose last entry is that of frame `end` may close, which it may once all
+    /// others have `read` the entry.
     pub(crate) fn tick(
         &mut self,
         now: Micros,

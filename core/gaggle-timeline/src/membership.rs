@@ -1,14 +1,8 @@
-//! Membership: which stream counts from which frame to which, agreed by peers alone.
+//! Membership: which stream counts from which frame to which, agreed by peers without a server.
 //!
-//! A *stream* (peer and stay) is immutable, so peers only have to agree on its first and last
-//! frame. A *join* in the leader's entry begins one, a *goodbye* in its own last entry ends it, and
-//! a *view* ends those of silent peers: one survivor asks all it can reach what they hold
-//! ([`collect`]), those that answer stop listening outside that circle ([`fence`]), what any of
-//! them holds counts, and the result is the next view ([`install`]). Peers outside may go on in
-//! another [`history`]; a fixed order decides which one wins when they meet ([`meeting`]).
-//!
-//! The session calls it and drains [`Membership::next_message`]. Absent: inputs (see
-//! [`held::Entries`]), chance, clocks, reachability, snapshots.
+//! A *stream* (a peer in one stay) never changes, so peers agree only on its first and last frame.
+//! A *join* in the leader's entry begins it, a *goodbye* in its last entry ends it, a *view* ends
+//! those of silent peers (`view_change`, `promise`, `merge`). Absent: inputs, clocks, snapshots.
 
 mod admission;
 mod ballot;
@@ -61,9 +55,9 @@ pub(crate) use settings::{REPEAT_AFTER, Settings};
 /// Role of this peer in its match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Mode {
-    /// In no match.
+    /// In no match yet, or no longer.
     Out,
-    /// Fed by a donor: a learner, or a spectator.
+    /// Fed by a donor, as a learner or spectator.
     Observer,
     /// In the roster, as far as this peer knows.
     Member,
@@ -72,20 +66,20 @@ pub(crate) enum Mode {
 /// Why a stay ended against the peer's will.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum StayEnd {
-    /// No donor fed this peer, or it did not become a full member in time.
+    /// No donor fed this peer, or it was not admitted in time.
     Starved,
-    /// A view contradicts what this peer has confirmed.
+    /// A view contradicts frames this peer has confirmed.
     Contradicted,
 }
 
-/// What only a peer can do, never the network.
+/// A provable violation: no network can cause it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It sent another value of an entry than the one that is held.
+    /// It sent an entry whose value differs from the one held.
     EntryChanged { stream: StreamId, frame: Frame },
     /// A value in an entry cannot be decoded.
     Value(DecodeError),
-    /// It used a ballot above all that can have been used.
+    /// It used a ballot higher than any peer can have reached.
     BallotLeap { number: u32 },
     /// It sent a view that contains this peer without having asked it for a report.
     ViewUnasked { number: u32 },
@@ -93,12 +87,12 @@ pub(crate) enum Fault {
     NoSuchSlots,
     /// Its report cannot be true.
     ReportFalse,
-    /// It says another number of players than before.
+    /// It announced another number of players than before.
     PlayersChanged { players: u8, seats: u8 },
 }
 
-/// Counts changes for values derived from this machine. Machines in equal states are equal,
-/// whatever they count.
+/// Counts changes, so that values derived from this machine know when they are stale. It does not
+/// take part in comparisons of machines.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Epoch(u32);
 
@@ -124,36 +118,37 @@ impl Hash for Epoch {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// Tag of the status that follows from starting together: the first one used on a link.
+/// Tag of the status that peers assume of each other when they start together: the first one used
+/// on a link.
 pub(crate) const IMPLIED_TAG: u8 = 0;
 
-/// Messages waiting to be sent; beyond this new ones are dropped and sent again later.
+/// Most messages that wait to be sent; further ones are dropped and sent again later.
 const OUTBOX_MAX: usize = 512;
 
-/// State of membership on one peer: see the module.
+/// Membership state of one peer: see the module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Membership {
     settings: Settings,
     rules: Rules,
     me: StreamId,
-    /// Number of local players, and the slots they would like.
+    /// Number of local players, and their preferred slots.
     players: u8,
     wanted: SlotSet,
     mode: Mode,
     lineage: Lineage,
     view: View,
-    /// Rows of the view, with what confirmed entries changed since.
+    /// Rows of the view, with the changes that confirmed entries made since.
     rows: Vec<RosterEntry>,
-    /// The same, with what entries say that are held but not confirmed.
+    /// The same rows, with the changes of entries that are held but not confirmed.
     known: Vec<RosterEntry>,
-    /// `known` changed since the last question.
+    /// Whether `known` changed since `take_roster_changed`.
     roster_changed: bool,
-    /// Before this frame nothing changes about the roster.
+    /// The roster does not change before this frame.
     quiet_until: Frame,
-    /// Changes with everything others are told of this peer and everything it thinks of them.
+    /// Changes with everything this peer tells others of itself and everything it knows of them.
     epoch: Epoch,
     streams: Streams,
-    /// Where the own entry was last found.
+    /// Index where the own entry was last found.
     own_place: EntryIndex,
     /// First frame of the own stream.
     begun_at: Option<Frame>,
@@ -162,30 +157,30 @@ pub(crate) struct Membership {
     ended_at: Option<Frame>,
     confirmed: Frame,
     settled: Frame,
-    /// Frame up to which an observer was told what is confirmed.
+    /// Frame up to which an observer was fed.
     fed: Frame,
-    /// Since when being fed or becoming a full member made no progress.
+    /// Since when neither a feed nor admission made progress.
     starving_since: Micros,
     fence: Fence,
     /// Proposal accepted in a vote.
     accepted: Option<Proposal>,
     collection: Option<Collection>,
     peers: Peers,
-    /// Streams the session evicts.
+    /// Streams that the session asked to evict.
     evicted: VecSet<StreamId>,
     /// Highest ballot number ever seen.
     number_seen: u32,
-    /// A peer is left with a fence: a change must be finished.
+    /// A peer has an open promise: its view change must be finished.
     unfinished: bool,
     suspicious_since: Option<Micros>,
     /// More suspicions may follow.
     doubtful: bool,
-    /// A change is called for and this stream must act first: since when this peer waits for it,
-    /// and at which frame.
+    /// A view change is due and this stream must start it: since when this peer waits for that, and
+    /// at which frame.
     stalled_by: Option<(StreamId, Micros, Frame)>,
-    /// No peer was missing when this epoch began.
+    /// The epoch since which no peer was missing.
     quiescent_since: Option<Epoch>,
-    /// No peer was missing or joining and no message was due when this epoch began.
+    /// The epoch since which no peer was missing or joining and no message was due.
     at_rest_since: Option<Epoch>,
     leaving: bool,
     slept: bool,
@@ -193,13 +188,13 @@ pub(crate) struct Membership {
     lost: Option<StayEnd>,
     /// An entry of which other peers hold another value.
     contested: Option<(StreamId, Frame)>,
-    /// A stream that admitted a joiner without leading, and the frame in which it did.
+    /// A stream that admitted a joiner without being the leader, and the frame in which it did.
     false_leader: Option<(StreamId, Frame)>,
     outbox: VecDeque<(PeerId, Message)>,
 }
 
 impl Membership {
-    /// A match that these peers start together, at the frame after `confirmed`.
+    /// Membership in a match that these peers start together, at the frame after `confirmed`.
     #[cfg(test)]
     pub(crate) fn start(
         settings: Settings,
@@ -213,7 +208,7 @@ impl Membership {
         membership
     }
 
-    /// A peer in no match.
+    /// Membership in no match.
     pub(crate) fn out(settings: Settings, me: StreamId, players: u8, wanted: SlotSet) -> Membership {
         Membership {
             settings,
@@ -259,7 +254,7 @@ impl Membership {
         }
     }
 
-    /// Begins a match with all peers in these rows, after what is confirmed.
+    /// Begins a match with all peers in these rows, after the confirmed frame.
     pub(crate) fn start_together(&mut self, game: MatchId, rows: Vec<RosterEntry>) {
         self.epoch.advance();
         self.begin(game, rows, self.confirmed);
@@ -284,47 +279,47 @@ impl Membership {
         self.refresh();
     }
 
-    /// Whether a peer has a path to this one and was heard lately.
+    /// Sets whether a peer has a path to this one and was heard recently.
     pub(crate) fn set_reachable(&mut self, peer: PeerId, reachable: bool) {
         self.peers.entry(peer).reachable = reachable;
         self.epoch.advance();
     }
 
-    /// Whether a suspicion may be followed by more, or be wrong: a reachable peer has been silent
-    /// lately, or an unreachable one was heard not long ago.
+    /// Sets whether a suspicion may be wrong or followed by more: a reachable peer was silent
+    /// recently, or an unreachable one was heard not long ago.
     pub(crate) fn set_doubtful(&mut self, doubtful: bool) {
         self.doubtful = doubtful;
     }
 
-    /// Forgets what follows from messages of this peer.
+    /// Forgets the effects of this peer's messages.
     pub(crate) fn forget_peer(&mut self, peer: PeerId) {
         self.peers.remove(peer);
     }
 
-    /// Whether a peer stalled all others lately, so that it must not be taken for a new one.
+    /// Whether a peer stalled all others recently, so that it must not be admitted as a new one.
     pub(crate) fn is_wary_of(&self, now: Micros, peer: PeerId) -> bool {
         self.peers.get(peer).is_some_and(|peer| peer.is_on_record(now))
     }
 
-    /// A link to a peer came up: tags sent on the one before are void.
+    /// A link to a peer was established: tags sent on the link before are void.
     pub(crate) fn handle_link(&mut self, peer: PeerId) {
         self.peers.entry(peer).forget_tags();
         self.epoch.advance();
     }
 
-    /// A peer is here with this incarnation: all other stays of it are over.
+    /// A peer announced this incarnation: its other stays are over.
     pub(crate) fn handle_hello(&mut self, peer: PeerId, incarnation: Incarnation) {
         self.peers.entry(peer).set_incarnation(incarnation);
         self.epoch.advance();
     }
 
-    /// A peer in this history said that it confirmed this frame.
+    /// A peer of this branch said that it confirmed this frame.
     pub(crate) fn note_confirmed(&mut self, peer: PeerId, confirmed: Frame) {
         let peer = self.peers.entry(peer);
         peer.confirmed = peer.confirmed.max(confirmed);
     }
 
-    /// Status of a peer that packets with this tag refer to.
+    /// Status that packets of a peer with this tag refer to.
     pub(crate) fn status_of(&self, peer: PeerId, tag: u8) -> Option<&PeerStatus> {
         self.peers.get(peer)?.status(tag)
     }
@@ -350,13 +345,13 @@ impl Membership {
         self.peers.get(peer).is_some_and(|peer| peer.observes)
     }
 
-    /// How another history, in which a peer is, relates to this one.
+    /// How the branch another peer is in relates to this one.
     pub(crate) fn relation_of(&self, peer: PeerId) -> Option<Relation> {
         let peer = self.peers.get(peer)?;
         Some(peer.relation(&self.lineage, &peer.latest()?.tip))
     }
 
-    /// Highest ballot any peer was heard to use.
+    /// Highest ballot any peer was known to use.
     #[cfg(test)]
     pub(crate) fn number_seen(&self) -> u32 {
         self.number_seen
@@ -366,7 +361,7 @@ impl Membership {
         self.epoch
     }
 
-    /// Sets how many frames the entries of a peer may lag when it is admitted.
+    /// Sets the number of frames the entries of a peer may lag when it is admitted.
     pub(crate) fn set_lag(&mut self, peer: PeerId, frames: u32) {
         self.peers.entry(peer).lag_frames = Some(frames);
     }
@@ -379,9 +374,9 @@ impl Membership {
         }
     }
 
-    /// Evicts a stream that all have waited for too long. It is not admitted again at once, unless
-    /// the peer has returned under another incarnation meanwhile, when the others may not even
-    /// agree that the former stay is over.
+    /// Evicts a stream that all others have waited for too long. It is not admitted again at once.
+    /// A peer that returned under another incarnation meanwhile is spared, because the others may
+    /// not have agreed yet that the former stay is over.
     pub(crate) fn evict_idle(&mut self, now: Micros, stream: StreamId) {
         let is_here = rows::is_open(&self.known, stream) && self.peers.is_reachable(&self.lineage, stream);
         if is_here && self.decide_without(stream) && stream != self.me {
@@ -390,7 +385,7 @@ impl Membership {
         self.evict(stream);
     }
 
-    /// Lets time pass: suspicions mature, requests are repeated, starving ends.
+    /// Advances time: suspicions take effect, requests are repeated, a starving stay ends.
     pub(crate) fn tick(&mut self, now: Micros, entries: &mut dyn Entries) {
         if self.ticked_at.is_some_and(|at| now.since(at) > self.settings.sleep_after) {
             self.slept = true;
@@ -418,7 +413,7 @@ impl Membership {
         }
     }
 
-    /// Lets time pass in which nothing but inputs came. False if more did: then call
+    /// Advances time if only inputs were received. False if there is more to do: then call
     /// [`tick`](Membership::tick).
     pub(crate) fn rest(&mut self, now: Micros) -> bool {
         let awake = self.ticked_at.is_some_and(|at| now.since(at) <= self.settings.sleep_after);
@@ -430,8 +425,8 @@ impl Membership {
         rests
     }
 
-    /// Whether there was nothing to do at the last look and nothing has changed since. Then only
-    /// inputs are due, and no goodbye is pending.
+    /// Whether the last check found nothing to do and nothing has changed since. Then only inputs
+    /// are due, and no goodbye is pending.
     #[inline]
     pub(crate) fn is_at_rest(&self) -> bool {
         self.at_rest_since.is_some_and(|epoch| epoch.number() == self.epoch.number())
@@ -453,7 +448,7 @@ impl Membership {
     /// Takes a message of a peer.
     ///
     /// # Errors
-    /// If only a peer that breaks the rules can have sent it.
+    /// If the message is a provable violation.
     pub(crate) fn handle_message(
         &mut self,
         now: Micros,
@@ -543,7 +538,7 @@ impl Membership {
         &self.rows
     }
 
-    /// The roster with what is held beyond: what to simulate with.
+    /// The roster that held entries describe, confirmed or not: the one to simulate with.
     pub(crate) fn known(&self) -> &[RosterEntry] {
         &self.known
     }
@@ -552,7 +547,7 @@ impl Membership {
         self.streams.get(stream)
     }
 
-    /// What is held of the own stream.
+    /// Range of held entries of the own stream.
     pub(crate) fn own(&self) -> Option<&Held> {
         self.streams.get_near(self.own_place, self.me)
     }
@@ -567,7 +562,7 @@ impl Membership {
         self.confirmed
     }
 
-    /// Last frame that all peers have confirmed that could still make a view.
+    /// Last frame confirmed by all peers that could still make a view.
     pub(crate) fn settled(&self) -> Frame {
         self.settled
     }
@@ -588,7 +583,7 @@ impl Membership {
         })
     }
 
-    /// Promise to add to a packet while fenced.
+    /// Ballot to add to a packet while a promise is open.
     pub(crate) fn promise_told(&self) -> Option<Ballot> {
         let promised = self.fence.promised();
         let fenced = self.fence.is_up() || promised > self.view.ballot;
@@ -601,13 +596,13 @@ impl Membership {
         }
     }
 
-    /// A member with an open row that has confirmed everything before it.
+    /// Whether this is a member with an open row that has confirmed all frames before it.
     fn is_full(&self) -> bool {
         row_of(&self.known, self.me)
             .is_some_and(|row| row.is_active() && self.confirmed >= row.first_frame.previous())
     }
 
-    /// Whether no join and no goodbye may be written.
+    /// Whether no join and no goodbye may be written now.
     fn is_busy(&self) -> bool {
         self.collection.is_some() || self.fence.is_up()
     }
@@ -617,7 +612,7 @@ impl Membership {
         !is_evicted && self.peers.is_reachable(&self.lineage, stream)
     }
 
-    /// Ends the stay by the peer's own will.
+    /// Ends the stay by the peer's own decision.
     pub(crate) fn quit(&mut self) {
         self.mode = Mode::Out;
         self.epoch.advance();

@@ -1,14 +1,15 @@
-//! Packet of the running game: layout and bounds. Absent: session, time, input type.
+//! Packet of the running game: layout and bounds.
 //!
-//! docs/protocol/3-timeline.md specifies the bytes.
+//! `wire` writes and reads it; docs/protocol/3-timeline.md specifies the bytes. Absent: session,
+//! time, input type.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame};
 
 use crate::membership::{Ballot, EntryControl, codec};
 
-/// Statuses are numbered from 0 to this on each link.
+/// Largest tag: statuses are numbered from 0 to this on each link.
 pub(crate) const TAG_MAX: u8 = 61;
-/// Tag of a sender in no match: only the clocks count.
+/// Tag of a sender in no match: only the clocks of its packets are used.
 pub(crate) const TAG_NONE: u8 = 62;
 /// Tag of packets of other kinds: see `relay.rs`.
 pub(crate) const TAG_OTHER: u8 = 63;
@@ -24,9 +25,9 @@ const FLAG_CHECK: u8 = 0b0010_0000;
 const FLAG_FENCED: u8 = 0b0100_0000;
 const FLAG_OBSERVER: u8 = 0b1000_0000;
 
-/// In the three bits of the flags: the number of changes follows in a byte.
+/// Value of the three flag bits that says the number of changes follows in a byte.
 const CHANGES_FOLLOW: u8 = 7;
-/// In the acknowledgement's byte: the low 16 bits follow.
+/// Value of the acknowledgement's byte that says its low 16 bits follow.
 const ACK_FOLLOWS: u8 = 255;
 const ACK_BIAS: i64 = 128;
 
@@ -35,12 +36,12 @@ pub(crate) const HOLD_NONE: u8 = 255;
 /// "Not measured yet" in [`TimeBlock::ahead_quarters`].
 pub(crate) const AHEAD_NONE: i8 = -128;
 
-/// Clocks, and what the sender knows about time.
+/// Clocks of sender and receiver, and the sender's time measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TimeBlock {
     /// Clock of the sender in ms, wrapping.
     pub(crate) clock_ms: u16,
-    /// Last clock it received from the receiver.
+    /// Last clock the sender received from the receiver.
     pub(crate) echo_ms: u16,
     /// How long it held that echo, or [`HOLD_NONE`].
     pub(crate) hold_ms: u8,
@@ -61,31 +62,31 @@ pub(crate) struct CheckBlock {
     pub(crate) inputs_hash: u32,
 }
 
-/// Entries of the sender that the receiver has not acknowledged, as differences.
+/// Entries of the sender that the receiver has not acknowledged, as changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Runs<'a> {
     /// Number of entries.
     pub(crate) carried: u8,
     /// Number of entries that do not repeat the one before.
     pub(crate) changes: u8,
-    /// Bitmap and values, instead of gaps and values.
+    /// Whether the changes are a bitmap and values instead of gaps and values.
     pub(crate) dense: bool,
     /// Bytes written by [`RunsWriter`].
     pub(crate) bytes: &'a [u8],
 }
 
-/// What some of the entries say besides inputs.
+/// Controls of some of the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct EntryControls<'a> {
-    /// Bytes written by [`EntryControls::write`]; empty if no entry says anything.
+    /// Bytes written by [`EntryControls::write`]; empty if no entry has controls.
     bytes: &'a [u8],
 }
 
-/// Entries of one packet that may say anything.
+/// Most entries of one packet that may have controls.
 pub(crate) const CONTROLS_MAX: usize = 4;
 
 impl<'a> EntryControls<'a> {
-    /// Writes what entries say, by the number of frames they are before the newest. At most
+    /// Writes controls, each with the number of frames its entry is before the newest. At most
     /// [`CONTROLS_MAX`], newest last.
     pub(crate) fn write(controls: &[(u8, EntryControl)], out: &'a mut Vec<u8>) -> EntryControls<'a> {
         out.clear();
@@ -99,7 +100,7 @@ impl<'a> EntryControls<'a> {
         EntryControls { bytes: out }
     }
 
-    /// What [`write`](Sayings::write) left there; nothing at all if it is empty.
+    /// Controls that [`write`](Sayings::write) encoded; none if the bytes are empty.
     pub(crate) fn written(bytes: &'a [u8]) -> EntryControls<'a> {
         EntryControls { bytes }
     }
@@ -127,7 +128,7 @@ impl<'a> EntryControls<'a> {
         self.bytes.is_empty()
     }
 
-    /// Each with how many frames it is before the newest entry, oldest first.
+    /// Each with the number of frames its entry is before the newest one, oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, EntryControl)> + use<'a> {
         let mut r = ByteReader::new(self.bytes);
         let count = r.u8("count").unwrap_or(0);
@@ -138,9 +139,9 @@ impl<'a> EntryControls<'a> {
 /// A whole packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packet<'a> {
-    /// Which of its statuses told on this link the sender refers to, or [`TAG_NONE`].
+    /// Tag of the sender's status on this link, or [`TAG_NONE`].
     pub(crate) tag: u8,
-    /// The sender misses packets of the receiver.
+    /// Whether the sender misses packets of the receiver.
     pub(crate) missing: bool,
     /// Low 16 bits of the sender's newest entry in this packet.
     pub(crate) newest_low: u16,
@@ -150,15 +151,15 @@ pub(crate) struct Packet<'a> {
     pub(crate) confirmed_age: u8,
     pub(crate) time: Option<TimeBlock>,
     pub(crate) check: Option<CheckBlock>,
-    /// The sender is not in the roster.
+    /// Whether the sender is not in the roster.
     pub(crate) observer: bool,
-    /// What the sender promised, while it is fenced.
+    /// Ballot the sender promised, while that promise is open.
     pub(crate) promised: Option<Ballot>,
     pub(crate) entry_controls: EntryControls<'a>,
     pub(crate) runs: Runs<'a>,
 }
 
-/// Frame nearest to `near` with these low 16 bits, as a signed number: it may lie before the start.
+/// Frame nearest to `near` with these low 16 bits, signed because it may lie before the start.
 pub(crate) fn complete(low: u16, near: Frame) -> i64 {
     let difference = low.wrapping_sub(near.number() as u16) as i16;
     i64::from(near.number()) + i64::from(difference)
@@ -166,7 +167,7 @@ pub(crate) fn complete(low: u16, near: Frame) -> i64 {
 
 impl<'a> Packet<'a> {
     /// Appends the encoded packet.
-    // Always inline: where a packet is known to have no blocks, nothing is left of them.
+    // Always inline: for a packet known to have no blocks, nothing of their code remains.
     #[inline(always)]
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let runs = &self.runs;
@@ -278,7 +279,7 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// Tag of a packet, before anything else of it is decoded.
+    /// Tag of a packet, read before the rest is decoded.
     pub(crate) fn tag_of(bytes: &[u8]) -> Option<u8> {
         bytes.first().map(|tag| tag & TAG_MASK)
     }
@@ -334,7 +335,7 @@ impl<'a> Runs<'a> {
         Ok(Runs { carried, changes, dense, bytes })
     }
 
-    /// Each entry in order: the bytes of a changed one, none for a repetition of the one before.
+    /// Each entry in order: the bytes of a changed one, none for a repetition.
     pub(crate) fn entries(&self, entry_bytes: usize) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
         let Runs { carried, dense, bytes, .. } = *self;
         let (bitmap, mut values) = bytes.split_at(if dense { usize::from(carried).div_ceil(8) } else { 0 });
@@ -367,7 +368,7 @@ fn next_gap(values: &[u8]) -> usize {
     values.first().map_or(usize::MAX, |gap| usize::from(*gap))
 }
 
-/// A bitmap pays when there are more changes than bytes in it.
+/// Whether a bitmap is shorter, which it is when there are more changes than bytes in it.
 fn is_dense(changes: u8, carried: u8) -> bool {
     usize::from(changes) > usize::from(carried).div_ceil(8)
 }
@@ -386,7 +387,7 @@ pub(crate) struct RunsWriter {
     carried: u8,
     changes: u8,
     gap: u8,
-    /// Gap and value of each change: the sparse form, from which the dense one is made.
+    /// Gap and value of each change: the sparse form, from which the dense one is computed.
     sparse: Vec<u8>,
     dense: Vec<u8>,
 }
@@ -426,7 +427,7 @@ impl RunsWriter {
         self.carried
     }
 
-    /// An upper bound on the bytes so far, whichever form is taken.
+    /// An upper bound on the bytes so far in either form.
     pub(crate) fn bytes_max(&self) -> usize {
         self.sparse.len() + 1
     }
@@ -460,7 +461,7 @@ pub(crate) mod tests {
     use crate::roster::{Incarnation, StreamId};
     use gaggle_kit::{PeerId, Prng, SlotSet};
 
-    /// Of a packet without content.
+    /// Bytes of a packet without entries and blocks.
     const HEADER_BYTES: usize = 7;
 
     /// Bytes of a vector file: hexadecimal digits, comments after `#`.
@@ -479,8 +480,8 @@ pub(crate) mod tests {
         bytes
     }
 
-    /// An idle packet, one with everything, one in dense form, and one of a fenced leader that
-    /// admits a joiner; entries of one byte.
+    /// An idle packet, one with every block, one in dense form, and one of a leader with a promise
+    /// that admits a joiner; entries of one byte.
     fn samples<'a>(writer: &'a mut [RunsWriter; 3], said: &'a mut Vec<u8>) -> [Packet<'a>; 4] {
         let [idle, sparse, dense] = writer;
         idle.clear();
@@ -560,7 +561,7 @@ pub(crate) mod tests {
         let for_membership = Packet { tag: TAG_MAX, confirmed_age: 255, ..idle };
         assert_eq!(places_changed(&idle, &for_membership), BTreeSet::from([0, 6]));
 
-        // What two peers alone for ever have to say is all in the others.
+        // Two peers that never lose packets use only bytes that the other packets cover.
         let newest = Packet { newest_low: !idle.newest_low, ack_low: !idle.newest_low - 4, ..idle };
         let for_play = [
             newest,

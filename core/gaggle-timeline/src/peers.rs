@@ -1,7 +1,8 @@
-//! All other peers a session knows: links, handshakes, clocks, what each was told and may do.
+//! Table of all other peers of a session: links, handshakes, clocks, statuses sent to each, rate
+//! limits.
 //!
-//! `Session` passes what links bring and looks peers up. Absent: game state, what frames mean, who
-//! is in the roster and why.
+//! `Session` reports link events to it and looks peers up. Absent: game state, what frames mean,
+//! which peers are in the roster and why.
 
 mod clock;
 mod hello;
@@ -30,21 +31,21 @@ pub(crate) use liveness::{Liveness, LivenessView, ReachChange};
 pub(crate) use status::SenderContext;
 pub(crate) use stream::Sent;
 
-/// Links a session keeps up with.
+/// Most links of a session.
 pub(crate) const LINKS_MAX: usize = 256;
-/// Slow links are looked for once in so many ticks.
+/// Ticks between two searches for slow links.
 const LINK_TICKS: u64 = 30;
 
 /// One other peer.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) peer: PeerId,
-    /// It is in the roster, without an end.
+    /// Whether it is in the roster with an open row.
     pub(crate) is_open: bool,
-    /// It only watches.
+    /// Whether it only spectates.
     pub(crate) watches: bool,
-    /// It said that it has no state to give, and not that it stands otherwise since: when it may be
-    /// asked again.
+    /// Time until which it is not asked for its state, because it said that it has none and has not
+    /// sent another status since.
     pub(crate) unable_until: Option<Micros>,
     pub(crate) hello: Hello,
     pub(crate) presence: Presence,
@@ -70,8 +71,8 @@ impl Peer {
         }
     }
 
-    /// Another stay begins, theirs or ours: what was compared and measured between the old ones
-    /// says nothing about it.
+    /// Another stay begins, of either peer: comparisons and measurements of the stay before are
+    /// void.
     pub(crate) fn begin_stay(&mut self, agreed: Frame) {
         self.hello.meaning = None;
         self.unable_until = None;
@@ -86,13 +87,13 @@ impl Peer {
         self.hello.is_linked()
     }
 
-    /// Whether what it says counts.
+    /// Whether its messages are handled.
     #[inline]
     pub(crate) fn is_trusted(&self) -> bool {
         self.hello.is_trusted()
     }
 
-    /// No link to it, no place in the roster, and not remembered for having been rejected.
+    /// Whether it has no link, no row in the roster, and is not remembered as rejected.
     pub(crate) fn is_idle(&self) -> bool {
         !self.hello.is_up && !self.is_open && self.hello.handshake == Handshake::Unlinked
     }
@@ -102,15 +103,15 @@ impl Peer {
     }
 }
 
-/// The peers, sorted by name, as all that every peer must do in the same order.
+/// Peers sorted by id, for actions that every peer must do in the same order.
 #[derive(Debug, Default)]
 pub(crate) struct PeerTable {
     all: Vec<Peer>,
-    /// The peer whose packet probably comes next.
+    /// Index of the peer whose packet probably comes next.
     next_sender: usize,
-    /// Before this none can have been silent for long, and all know how we stand.
+    /// Before this time no peer can have been silent for long, and all know the local status.
     quiescent_until: Micros,
-    /// Peers whose links should end, at most one entry each.
+    /// Peers to disconnect, at most one entry each.
     rejected: Vec<(PeerId, CloseCode)>,
 }
 
@@ -158,7 +159,7 @@ impl PeerTable {
 
     #[inline]
     pub(crate) fn index_of(&self, peer: PeerId) -> Option<usize> {
-        // Few enough that looking at all of them is faster than searching.
+        // So few that looking at all of them is faster than searching.
         self.all.iter().position(|remote| remote.peer == peer)
     }
 
@@ -170,8 +171,8 @@ impl PeerTable {
         self.all.iter_mut().find(|remote| remote.peer == peer)
     }
 
-    /// As [`index_of`](PeerTable::index_of), for packets: those of one frame mostly come in the
-    /// order of their senders, so the next one is looked at first.
+    /// As [`index_of`](PeerTable::index_of), for packets: those of one frame usually come in the
+    /// order of their senders, so the next peer is tried first.
     pub(crate) fn sender_index(&mut self, peer: PeerId) -> Option<usize> {
         let index = match self.all.get(self.next_sender) {
             Some(remote) if remote.peer == peer => self.next_sender,
@@ -181,7 +182,7 @@ impl PeerTable {
         Some(index)
     }
 
-    /// Where a peer is, and whether it is new here.
+    /// Index of a peer, and whether it was inserted.
     pub(crate) fn find_or_insert(&mut self, peer: PeerId) -> (usize, bool) {
         match self.all.binary_search_by(|remote| remote.peer.cmp(&peer)) {
             Ok(index) => (index, false),
@@ -196,22 +197,22 @@ impl PeerTable {
         self.all.remove(index);
     }
 
-    /// Links there are, and peers that are remembered because they were rejected. Others are known
-    /// because a peer names them: they take no place.
+    /// Number of links, and of peers remembered as rejected. Peers known only because another peer
+    /// named them do not count.
     pub(crate) fn links(&self) -> usize {
         let counts = |remote: &&Peer| remote.hello.is_up || remote.hello.handshake == Handshake::Refused;
         self.all.iter().filter(counts).count()
     }
 
-    /// Of the peers that were rejected and have no link, the one that was heard longest ago, if it
-    /// `is_free` to be forgotten.
+    /// Of the rejected peers without a link, the one heard longest ago that `is_free` to be
+    /// forgotten.
     pub(crate) fn oldest_rejected(&self, is_free: impl Fn(PeerId) -> bool) -> Option<usize> {
         let is_idle = |remote: &Peer| remote.hello.handshake == Handshake::Refused && !remote.hello.is_up;
         let idle = self.all.iter().enumerate().filter(|(_, r)| is_idle(r) && is_free(r.peer));
         idle.min_by_key(|(_, remote)| remote.presence.heard_at).map(|(index, _)| index)
     }
 
-    /// A link came up. False if the peer was rejected: nothing is said to it.
+    /// A link was established. False if the peer was rejected: nothing is sent to it.
     #[must_use]
     pub(crate) fn link(&mut self, index: usize, now: Micros) -> bool {
         let remote = &mut self.all[index];
@@ -221,7 +222,7 @@ impl PeerTable {
         }
         remote.hello.handshake = Handshake::Linked;
         remote.hello.told.forget();
-        // It may have forgotten us meanwhile: what it holds it will say.
+        // It may have forgotten this peer meanwhile: its acknowledgements will show what it holds.
         remote.stream.acked = None;
         remote.presence.heard_at = now;
         remote.time.begin_link();
@@ -229,7 +230,7 @@ impl PeerTable {
         true
     }
 
-    /// A link ended. It may come back.
+    /// A link ended. It may be established again.
     pub(crate) fn unlink(&mut self, index: usize) {
         let hello = &mut self.all[index].hello;
         hello.is_up = false;
@@ -240,7 +241,8 @@ impl PeerTable {
         self.disturb();
     }
 
-    /// Nothing a peer says counts any more, and its link should end. False if that is so already.
+    /// Rejects a peer: its messages are ignored from now on, and its link should end. False if it
+    /// was rejected before.
     #[must_use]
     pub(crate) fn reject(&mut self, index: usize, code: CloseCode) -> bool {
         let is_news = self.all[index].hello.reject();
@@ -255,20 +257,20 @@ impl PeerTable {
         self.rejected.pop()
     }
 
-    /// Something happened that must be looked at.
+    /// Ends quiescence, because something happened that must be checked.
     #[inline]
     pub(crate) fn disturb(&mut self) {
         self.quiescent_until = Micros::ZERO;
     }
 
-    /// Whether no peer has to be watched, asked about or told anything yet.
+    /// Whether no peer must be checked, asked about or sent anything yet.
     #[inline]
     pub(crate) fn is_quiescent(&self, now: Micros) -> bool {
         now < self.quiescent_until
     }
 
-    /// All peers were just looked at: that need not be done again until one can have been silent
-    /// for so long, if nothing happens but inputs.
+    /// All peers were checked: this is not needed again until one can have been silent for this
+    /// long, if only inputs arrive.
     pub(crate) fn find_quiescence(&mut self, may_rest: bool, silence: Micros) {
         let is_fine = |remote: &Peer| remote.is_trusted() && remote.presence.liveness == Liveness::Heard;
         let heard_at = self.all.iter().map(|remote| remote.presence.heard_at).min();
@@ -284,20 +286,20 @@ impl PeerTable {
         members.filter_map(|remote| remote.time.clock.rtt_high()).max()
     }
 
-    /// The largest round trip of peers that are coming: the first of them should find a delay that
-    /// fits, which is needed from the frame it is in.
+    /// The largest round trip among joiners: the first of them needs a suitable input delay from
+    /// its first frame on.
     pub(crate) fn rtt_of_joiners(&self) -> Option<Micros> {
         let joining = self.all.iter().filter(|remote| remote.is_joining());
         joining.filter_map(|remote| remote.time.clock.rtt_high()).max()
     }
 
-    /// No other peer is in the match or joining it.
+    /// Whether no other peer is in the match or joining it.
     pub(crate) fn is_empty_match(&self, is_gathering: bool) -> bool {
         !self.all.iter().any(|remote| is_gathering || remote.is_open || remote.is_joining())
     }
 
-    /// The frame the others are simulating right now, as far as their packets tell: what the one in
-    /// the middle says, so that none far off alone counts, and of two in the middle the earlier.
+    /// Frame the other peers are simulating now, from their packets: the median, so that no single
+    /// outlier counts, and of two in the middle the earlier.
     pub(crate) fn present_frame(&self, now: Micros, frame: Micros) -> Option<Frame> {
         let mut told: Vec<i64> = self.open().filter_map(|remote| remote.time.present(now, frame)).collect();
         gaggle_kit::insertion_sort(&mut told, |frame| *frame);
@@ -305,12 +307,13 @@ impl PeerTable {
         Some(Frame::new(middle.clamp(0, i64::from(u32::MAX - 1)) as u32))
     }
 
-    /// The last frame whose hashes all members had equal; the start if there are none.
+    /// Last frame whose hashes were equal with all members; the start if there is none.
     pub(crate) fn agreed_by_all(&self) -> Frame {
         self.open().map(|remote| remote.audit.agreed()).min().unwrap_or(Frame::START)
     }
 
-    /// Tells of links over which neither window nor input delay reach: of members, or of `all`.
+    /// Reports links whose round trip exceeds what window and input delay cover: of members, or of
+    /// `all` peers.
     pub(crate) fn tell_slow_links(&mut self, cx: &mut Cx, all: bool) {
         if !cx.ticks.is_multiple_of(LINK_TICKS) {
             return;

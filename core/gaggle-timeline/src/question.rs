@@ -1,7 +1,8 @@
-//! A question a tick asked about a guessed input, in a form that can be asked again.
+//! A question a tick asked about a predicted input, in a form that can be asked again.
 //!
-//! A question is a function without captures, a context moved in by value, and the answer it got.
-//! Everything is copied into a record of fixed size, so asking allocates nothing.
+//! `Inputs` makes it, `QuestionLog` asks it again. A question is a function without captures, a
+//! context moved in by value, and the answer, copied into a record of fixed size: no allocation.
+//! Absent: when to ask.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,12 +17,12 @@ pub const ANSWER_BYTES_MAX: usize = 8;
 pub(crate) type Context = [u8; CONTEXT_BYTES_MAX];
 pub(crate) type Answer = [u8; ANSWER_BYTES_MAX];
 
-/// The function of a question with its types forgotten: the vtable alone remembers them.
+/// The function of a question with its types erased: only the vtable knows them.
 trait Ask<I>: Send + Sync {
     fn ask(&self, input: I, context: &Context) -> Answer;
 }
 
-/// Zero-sized, because `F` is: putting it in a box allocates nothing and leaking it leaks nothing.
+/// Zero-sized, because `F` is: boxing allocates nothing and leaking leaks nothing.
 struct Typed<F, C, R> {
     function: F,
     types: PhantomData<fn(C) -> R>,
@@ -40,7 +41,7 @@ where
     }
 }
 
-/// Stands in rings before anything was asked; never looked at.
+/// Placeholder in rings before any question was asked; never read.
 struct Nothing;
 
 impl<I> Ask<I> for Nothing {
@@ -86,7 +87,7 @@ impl<I: Input> Question<I> {
         Question { function: &Nothing, context: Context::default(), answer: Answer::default(), slot: u8::MAX }
     }
 
-    /// Asks, and remembers.
+    /// Asks the question and keeps the answer.
     pub(crate) fn new<C: Input, R: Input>(
         slot: u8,
         input: I,

@@ -1,5 +1,7 @@
 //! Unreliable packets beside those of the running game: requests for missing entries, and entries
-//! of third peers. Layout and bounds only.
+//! of third peers. Layout and bounds.
+//!
+//! Gossip uses it. Absent: which entries are requested or given.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame};
 
@@ -10,7 +12,7 @@ use crate::roster::StreamId;
 const NEED: u8 = 1;
 const GIVE: u8 = 2;
 
-/// Streams requested in one packet.
+/// Most streams requested in one packet.
 pub(crate) const NEEDS_MAX: usize = 8;
 
 /// "Not linked to it" in [`Backfill::heard_age`].
@@ -18,14 +20,14 @@ pub(crate) const HEARD_NEVER: u8 = 255;
 /// Milliseconds in one unit of [`Backfill::heard_age`].
 pub(crate) const HEARD_UNIT_MS: u64 = 16;
 
-/// Entries of a third peer, and how that one is doing.
+/// Entries of a third peer, and when it was last heard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Backfill {
     /// Status of the sender, as in packets of the running game.
     pub(crate) tag: u8,
-    /// How long ago the sender heard the owner of the stream.
+    /// Time since the sender heard the owner of the stream.
     pub(crate) heard_age: u8,
-    /// Last frame the owner said it confirmed.
+    /// Last frame the owner said it had confirmed.
     pub(crate) confirmed: Frame,
     pub(crate) tail: EntryRange,
 }

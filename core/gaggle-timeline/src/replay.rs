@@ -1,8 +1,8 @@
 //! A match as a file: inputs, presence, and keyframes to begin from.
 //!
-//! [`Recorder`] writes it frame by frame while the match runs, [`Replay`] reads it, [`Playback`]
-//! shows any frame of it. The file is a sequence of chunks, each with its length and a hash, so
-//! whatever was written before a crash or before some corruption still plays.
+//! [`Recorder`] writes it while the match runs, [`Replay`] reads it, [`Playback`] shows any frame.
+//! The file is a sequence of chunks, each with a length and a hash, so everything before a crash or
+//! corruption can be played. Absent: files, sessions.
 
 mod chunk;
 mod player;
@@ -44,7 +44,7 @@ mod tests {
         ReplayInfo { game_fingerprint: 77, frames_per_second: 60, slots: 3 }
     }
 
-    /// A match of 1,000 frames in which a player joins and leaves; the file, and the hash of every
+    /// A match of 1,000 frames in which a player joins and leaves: the file, and the hash of every
     /// state.
     fn record() -> (Vec<u8>, Vec<u64>) {
         let mut recorder = Recorder::new(&Sum::default(), info(), CONFIG);
@@ -108,12 +108,12 @@ mod tests {
         assert_eq!(playback.frame(), Frame::new(1_000));
     }
 
-    /// Where a chunk lies in a file.
+    /// Position of a chunk in a file.
     struct Piece {
         kind: u8,
         start: usize,
         end: usize,
-        /// Last frame that plays once it is intact.
+        /// Last frame that can be played if this chunk is intact.
         plays: u32,
     }
 
@@ -138,7 +138,7 @@ mod tests {
         pieces
     }
 
-    /// The same file with one chunk replaced, as well sealed as the others.
+    /// The file with one chunk replaced and its hash recomputed.
     fn replaced(file: &[u8], piece: &Piece, content: &[u8]) -> Vec<u8> {
         let mut other = file[..piece.start].to_vec();
         chunk::write(&mut other, piece.kind, content);
@@ -146,7 +146,7 @@ mod tests {
         other
     }
 
-    /// A file is intact up to the beginning of the `broken`th chunk, is said to be, and plays up to
+    /// Asserts that a file is intact up to the `broken`th chunk, is reported so, and plays up to
     /// there.
     fn expect_whole_up_to(file: &[u8], broken: usize, pieces: &[Piece], hashes: &[u64]) {
         let replay = Replay::<Sum>::read(file, 77).expect("its head is whole");
@@ -204,7 +204,7 @@ mod tests {
             assert_eq!(verified(&replaced(&bytes, piece, &other)), Err(Divergence { frame }));
             let unreadable = replaced(&bytes, piece, &content[..content.len() - 1]);
             assert_eq!(verified(&unreadable), Err(Divergence { frame }));
-            // The frame is still shown: from the start.
+            // The frame can still be shown, simulated from the start.
             let replay = Replay::<Sum>::read(&unreadable, 77).unwrap();
             let mut playback = replay.play();
             playback.seek(Frame::NEVER);
@@ -217,7 +217,7 @@ mod tests {
             let parted = Err(Divergence { frame: Frame::new(piece.plays) });
             assert_eq!(verified(&replaced(&bytes, piece, &other)), parted);
         }
-        // A jump back to the beginning takes the next keyframe as well.
+        // A jump back to the beginning uses the next keyframe, too.
         let mut early = bytes[..pieces[0].end].to_vec();
         let content = [&0u32.to_le_bytes()[..], &encode_state(&Sum { total: 1, present: 0 })].concat();
         chunk::write(&mut early, chunk::KEY, &content);
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(verified(&early), Err(Divergence { frame: Frame::START }));
     }
 
-    /// Many objects that hardly differ.
+    /// Many objects that differ little.
     #[derive(Clone, Debug, State)]
     struct Flock([u32; 500]);
 
@@ -257,7 +257,8 @@ mod tests {
         assert_eq!(playback.seek(Frame::new(1_000)), 0, "it begins from the last state");
         assert_eq!(state_hash(playback.game()), last);
 
-        // Truncated, of what is not there, of the wrong size, and far larger than any state.
+        // Truncated, a repetition of missing bytes, of the wrong size, and far larger than any
+        // state.
         let frame = 1_000u32.to_le_bytes();
         let of = |state: &[u8]| {
             let mut content = frame.to_vec();
@@ -294,8 +295,8 @@ mod tests {
 
     #[test]
     fn presence_in_slots_beyond_match_is_rejected() {
-        // The head of a match of three, then one frame in which a fourth is present; everything
-        // else is as it should be.
+        // The header of a match of three slots, then one frame in which a fourth is present; all
+        // else is valid.
         let bytes = Recorder::new(&Sum::default(), info(), CONFIG).finish();
         let end = bytes.len() - (1 + 4 + 4 + 4);
         let played = |present: u64| {
@@ -320,7 +321,7 @@ mod tests {
 
     #[test]
     fn changed_game_is_told_from_corrupt_file() {
-        /// The same state, another rule.
+        /// The same state with another rule.
         #[derive(Clone, Debug, Default, State)]
         struct Changed(Sum);
         impl Game for Changed {

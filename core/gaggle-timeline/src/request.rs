@@ -1,6 +1,6 @@
-//! What a session asks of the holder of the game's state.
+//! Requests of a session to the program that has the game's state.
 //!
-//! A session makes them, [`Simulation`](crate::Simulation) fulfils them for a
+//! A session makes them, [`Simulation`](crate::Simulation) fulfills them for a
 //! [`Game`](crate::Game). Absent: when and why a request is made.
 
 use gaggle_kit::Frame;
@@ -8,25 +8,25 @@ use gaggle_kit::Frame;
 use crate::scheduler::Step;
 use crate::{Inputs, MatchStart};
 
-/// The simulation that a request is for. Each has a state of its own and saved states of its own.
+/// The simulation that a request is for. Each has its own current state and its own saved states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SimId {
     /// The match that is played and shown.
     Live,
-    /// Simulates a part of the past of [`SimId::Live`] again, to find the cause of a desync. It
-    /// shares the retained states of the live one and saves none.
+    /// Resimulates past frames of [`SimId::Live`] to find the cause of a desync. It uses the
+    /// retained states of the live simulation and saves none.
     Audit,
-    /// The match that a room is joining, while the live one goes on. A session by itself has none.
+    /// The match that a room is joining while the live one goes on. A session alone has none.
     Joining,
 }
 
-/// One thing to do, in the order given, before asking for the next.
+/// One request, to be fulfilled in the given order before the next is polled.
 ///
-/// State *n* is the state after *n* ticks. [`Simulation`](crate::Simulation) fulfils all of these
-/// for a [`Game`](crate::Game); do it yourself when the state lives elsewhere.
+/// State *n* is the state after *n* ticks. [`Simulation`](crate::Simulation) fulfills all requests
+/// for a [`Game`](crate::Game); fulfill them yourself when the state lives elsewhere.
 ///
-/// The last four come from a room only: it plays one match after another.
+/// Only a room makes the last four: it plays one match after another.
 #[derive(Debug)]
 #[must_use = "a request must be fulfilled before the next is asked for"]
 #[non_exhaustive]
@@ -39,8 +39,8 @@ pub enum Request<'a, I: 'static> {
         /// The number of the state.
         frame: Frame,
     },
-    /// Go back to a copy: for [`SimId::Audit`] to a state of the live one that was retained, for
-    /// the others to one that was saved.
+    /// Return to a copy: for [`SimId::Audit`] to a retained state of the live simulation, for the
+    /// others to a saved one.
     Load {
         /// The simulation that goes back.
         sim: SimId,
@@ -54,41 +54,40 @@ pub enum Request<'a, I: 'static> {
         /// Inputs of all players.
         inputs: Inputs<'a, I>,
     },
-    /// Give the hash of a state: for [`SimId::Audit`] of the current one, for the others of the one
-    /// saved under this number.
+    /// Compute the hash of a state: for [`SimId::Audit`] of the current one, for the others of the
+    /// one saved under this number.
     Hash {
         /// The simulation to hash.
         sim: SimId,
         /// Number of the state.
         frame: Frame,
-        /// Where the hash goes; left empty if there is no such state.
+        /// Receives the hash; stays empty if there is no such state.
         hash: &'a mut Option<u64>,
     },
-    /// Write the state saved under this number in its canonical form: a peer is joining.
+    /// Encode the state saved under this number: a peer is joining.
     Export {
-        /// The simulation to write.
+        /// The simulation to encode.
         sim: SimId,
         /// The number of the state.
         frame: Frame,
-        /// Where it goes. Left empty if it cannot be read back, which
-        /// [`StateNotDecodable`](crate::SessionEvent::StateNotDecodable) then tells.
+        /// Receives the bytes. Stays empty if the state cannot be decoded from them, which
+        /// [`StateNotDecodable`](crate::SessionEvent::StateNotDecodable) then reports.
         state: &'a mut Vec<u8>,
     },
-    /// Go on with a state that was exported by another peer. All saved and retained states are
-    /// void.
+    /// Continue with a state that another peer exported. All saved and retained states are void.
     Import {
-        /// The simulation that goes on with it.
+        /// The simulation that continues with it.
         sim: SimId,
         /// The number of the state.
         frame: Frame,
-        /// The bytes as they were exported. They come from another peer: decode with care.
+        /// The bytes another peer exported: untrusted input.
         state: &'a [u8],
-        /// The local state was wrong: the same frames are simulated again from the right one.
+        /// Whether the local state was wrong and its frames are resimulated from this one.
         is_repair: bool,
-        /// Whether the bytes are a state; if not, nothing may have changed.
+        /// Whether the bytes are a valid state; if not, nothing may have changed.
         accepted: &'a mut bool,
     },
-    /// Keep a copy of a saved state, for the audit of a desync. Those retained before
+    /// Keep a copy of a saved state for the audit of a desync. States retained before
     /// `forget_before` are no longer needed.
     Retain {
         /// The simulation to retain a state of.
@@ -103,16 +102,16 @@ pub enum Request<'a, I: 'static> {
         /// The simulation whose match is new.
         sim: SimId,
     },
-    /// Begin with the state that the room was opened with, changed as
-    /// [`Game::on_start`](crate::Game::on_start) does, as number 0 of a match.
+    /// Begin a match at state number 0: the state the room was opened with, after
+    /// [`Game::on_start`](crate::Game::on_start).
     Start {
         /// The simulation to begin.
         sim: SimId,
-        /// What all peers that start the match have in common.
+        /// Parameters that all peers starting the match have in common.
         start: MatchStart<'a>,
     },
     /// This simulation becomes the live one, with all its saved and retained states. Those of the
-    /// live one are void.
+    /// former live one are void.
     Show {
         /// The simulation to show.
         sim: SimId,

@@ -1,14 +1,14 @@
-//! Who is present at which frame.
+//! Roster types: streams, their rows, and the identity of a match.
 //!
-//! A stream is what one machine has to say during one stay: it is immutable and has a name. Peers
-//! can therefore never disagree about a value in it, only about from which frame to which it
-//! counts.
+//! A stream is the sequence of one peer's entries during one stay, and never changes. So peers
+//! cannot disagree about a value in it, only about the frames it counts in. Absent: how rows are
+//! agreed.
 
 use std::fmt;
 
 use gaggle_kit::{Frame, PeerId, SlotSet};
 
-/// Tells apart the stays of one machine in a match: drawn at random, used once.
+/// Distinguishes the stays of one peer in a match: drawn at random, used once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Incarnation(pub u32);
 
@@ -18,7 +18,7 @@ impl fmt::Debug for Incarnation {
     }
 }
 
-/// The name of a stream: a machine and its stay.
+/// Identity of a stream: a peer and its stay.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId {
     /// Peer that owns the stream.
@@ -33,19 +33,19 @@ impl fmt::Debug for StreamId {
     }
 }
 
-/// A match: of two that meet, the one founded earlier goes on.
+/// Identity of a match: of two that meet, the one created earlier goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct MatchId {
-    /// When it was founded, in a unit all founders share: best a server's time, else a local clock.
+    /// When it was created, in a unit all creators share: best a server's time, else a local clock.
     pub started_at: u64,
-    /// Drawn at random by its founder.
+    /// Random number drawn by its creator.
     pub nonce: u64,
 }
 
-/// One stream's place in the roster.
+/// One stream's row in the roster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RosterEntry {
-    /// Whose, and of which stay.
+    /// Stream the row is about.
     pub stream: StreamId,
     /// Slots of its players.
     pub slots: SlotSet,
@@ -56,7 +56,7 @@ pub struct RosterEntry {
 }
 
 impl RosterEntry {
-    /// Whether it has no end yet.
+    /// Whether the row is open: it has no last frame yet.
     pub fn is_active(&self) -> bool {
         self.last_frame == Frame::NEVER
     }
@@ -66,13 +66,13 @@ impl RosterEntry {
         self.first_frame <= frame && frame <= self.last_frame
     }
 
-    /// Longest present first; of those who came together, the lowest slot. The stream only breaks
-    /// ties between rows without slots.
+    /// Join order: earlier first frames first; among equal ones, the lowest slot. The stream only
+    /// breaks ties between rows without slots.
     pub(crate) fn rank(&self) -> (Frame, u32, StreamId) {
         (self.first_frame, self.slots.bits().trailing_zeros(), self.stream)
     }
 
-    /// Whether both ever need the same slot in the same frame.
+    /// Whether both rows have a slot in common in some frame.
     pub(crate) fn collides(&self, other: &RosterEntry) -> bool {
         !self.slots.intersection(other.slots).is_empty()
             && self.first_frame <= other.last_frame

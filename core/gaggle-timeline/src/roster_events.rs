@@ -1,7 +1,7 @@
-//! Who is present as players were told, so that a player that goes by the events has the roster.
+//! Roster as reported to players: an application that follows the events knows the roster.
 //!
-//! `Session` shows it the rows of confirmed frames and of stays that begin. Absent: how the roster
-//! is agreed, inputs, clocks.
+//! `Session` passes the rows of confirmed frames and of stays that begin. Absent: how the roster is
+//! agreed, inputs, clocks.
 
 use gaggle_kit::{Frame, PeerId};
 
@@ -9,29 +9,29 @@ use crate::event::{Events, SessionEvent};
 use crate::membership::{History, leader_at, row_of};
 use crate::roster::RosterEntry;
 
-/// What was told last.
+/// The roster reported last.
 #[derive(Debug, Default)]
 pub(crate) struct RosterEvents {
-    /// Rows present, as far as events told, or when this stay began.
+    /// Rows present according to the events so far, or when this stay began.
     present: Vec<RosterEntry>,
     leader: Option<PeerId>,
     branch: Option<History>,
 }
 
-/// What becomes of a stay that ends.
+/// Facts about a stay that ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FormerStay {
-    /// There was none: a peer that comes in for the first time reads who is present, and is told
-    /// what changes.
+    /// There was no former stay: a peer that joins for the first time reads the roster, and then
+    /// gets events for changes.
     pub(crate) is_first: bool,
-    /// What was played or shown in it does not count any more.
+    /// Frames played or shown in it do not count any more.
     pub(crate) is_lost: bool,
-    /// The last frame that was final in it.
+    /// Last frame that was final in it.
     pub(crate) last: Frame,
 }
 
 impl RosterEvents {
-    /// A match starts with these rows, in this branch; players need not be told.
+    /// A match starts with these rows, in this branch; no events are needed.
     pub(crate) fn begin(&mut self, rows: &[RosterEntry], confirmed: Frame, branch: History) {
         let frame = confirmed.next();
         self.branch = Some(branch);
@@ -44,7 +44,7 @@ impl RosterEvents {
         self.present.extend(rows.iter().filter(|row| row.is_present_at(frame)));
     }
 
-    /// The branch is another one. True if it was told that the view changed after `confirmed`.
+    /// Takes note of another branch. True if a view change after `confirmed` was reported.
     #[must_use]
     pub(crate) fn observe_branch(&mut self, events: &mut Events, branch: History, confirmed: Frame) -> bool {
         let is_news = self.branch != Some(branch);
@@ -55,7 +55,7 @@ impl RosterEvents {
         is_news
     }
 
-    /// Another stay has begun that is not the first: what is different is told.
+    /// Another stay has begun, not the first one: reports the differences.
     pub(crate) fn begin_stay(
         &mut self,
         events: &mut Events,
@@ -68,7 +68,7 @@ impl RosterEvents {
             self.branch = Some(branch);
             events.push(SessionEvent::BranchAbandoned { frame: confirmed });
         }
-        // A peer in the same slots here and there has not moved, under whatever name.
+        // A peer in the same slots before and after has not moved, even under another incarnation.
         let is_in = |all: &[RosterEntry], row: &RosterEntry| {
             all.iter().any(|other| (other.stream.peer, other.slots) == (row.stream.peer, row.slots))
         };
@@ -83,7 +83,7 @@ impl RosterEvents {
         self.observe_leader(events, rows, confirmed.next());
     }
 
-    /// A frame is confirmed in which a peer may have come or gone.
+    /// Takes a confirmed frame in which a peer may have joined or left.
     pub(crate) fn observe(&mut self, events: &mut Events, rows: &[RosterEntry], frame: Frame) {
         self.present.retain(|row| {
             let now = row_of(rows, row.stream);

@@ -1,4 +1,4 @@
-//! Order of what the game must do in a tick: go back, save, advance, hash, and side simulations.
+//! Order of a game's requests in a tick: go back, save, advance, hash, and side simulations.
 //!
 //! `Session::poll_request` drains it step by step. Absent: the network, rosters, why a frame is
 //! confirmed.
@@ -14,30 +14,30 @@ use crate::stats::SessionStats;
 
 pub(crate) use side_sim::{SideSim, SideStep};
 
-/// How far the requests of the current tick are.
+/// Progress of the requests of the current tick.
 #[derive(Debug, Default)]
 pub(crate) struct SimScheduler {
-    /// The state this stay began with.
+    /// Frame of the state this stay began with.
     origin: Frame,
-    /// The state to reach.
+    /// Frame to reach in this tick.
     target: Frame,
-    /// The state that was saved last in this pass, so that it is not saved twice.
+    /// State saved last in this pass, so that it is not saved twice.
     saved: Option<Frame>,
-    /// What was simulated beyond this frame is void, whatever comes next.
+    /// Frames simulated beyond this one are void and must be resimulated.
     back_to: Option<Frame>,
-    /// One simulation beside the live one.
+    /// The simulation beside the live one.
     side: Option<SideSim>,
-    /// Frames a side simulation that begins now may simulate in this tick.
+    /// Frames that a side simulation started now may simulate in this tick.
     side_budget: u32,
-    /// Something was lent to the game; its answer is due.
+    /// Request whose answer is due.
     lent: Option<Lent>,
-    /// Where the answers go.
+    /// Buffers for the answers.
     hash: Option<u64>,
     state: Vec<u8>,
     is_accepted: bool,
 }
 
-/// What was lent to the game.
+/// Kind of the request whose answer is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lent {
     Hash(SimId, Frame),
@@ -45,19 +45,19 @@ enum Lent {
     Import,
 }
 
-/// What the game answered.
+/// Answer of the game.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Answer {
     /// The hash of a state; none if it could not be made.
     Hash { sim: SimId, frame: Frame, hash: Option<u64> },
-    /// The bytes of a state; none if it could not be written.
+    /// Bytes of a state; none if it could not be encoded.
     Exported { frame: Frame, state: Vec<u8> },
-    /// Whether the state that was given was taken.
+    /// Whether the game accepted the state.
     Imported { is_accepted: bool },
 }
 
-/// The next step, decided before anything is lent out.
+/// The next step, decided before any buffer is lent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Load(Frame),
@@ -69,21 +69,21 @@ pub(crate) enum Step {
     Side(SimId, SideStep),
 }
 
-/// What the session knows that decides about steps.
+/// Facts of the session that decide the steps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SimNeeds {
-    /// Nothing up to this frame can turn out otherwise.
+    /// Last frame that cannot change any more.
     pub(crate) sure: Frame,
     pub(crate) confirmed: Frame,
-    /// The state must be written for another peer.
+    /// Whether the state must be encoded for another peer.
     pub(crate) is_export_due: bool,
 }
 
-/// Frames a side simulation runs in one tick: the game must stay smooth.
+/// Frames a side simulation runs in one tick, few enough to keep the game smooth.
 const SIDE_FRAMES_PER_TICK: u32 = 8;
 
 impl SimScheduler {
-    /// The state this stay began with.
+    /// Frame of the state this stay began with.
     pub(crate) fn origin(&self) -> Frame {
         self.origin
     }
@@ -93,7 +93,7 @@ impl SimScheduler {
         self.origin = origin;
     }
 
-    /// A tick begins that ends at this state.
+    /// Begins a tick that ends at this frame.
     pub(crate) fn begin_tick(&mut self, target: Frame) {
         self.set_target(target);
         self.side_budget = SIDE_FRAMES_PER_TICK;
@@ -102,41 +102,41 @@ impl SimScheduler {
         }
     }
 
-    /// The state to reach in this tick is another.
+    /// Changes the frame to reach in this tick.
     pub(crate) fn set_target(&mut self, target: Frame) {
         self.target = target;
         self.saved = None;
     }
 
-    /// The game must go back to this state first.
+    /// Makes the game go back to this frame first.
     pub(crate) fn go_back(&mut self, frame: Frame) {
         self.back_to = Some(frame);
     }
 
-    /// Simulates from state `from` to state `to` again beside the game.
+    /// Resimulates from state `from` to state `to` beside the game.
     pub(crate) fn begin_side(&mut self, id: SimId, from: Frame, to: Frame) {
         self.side = Some(SideSim::new(id, from, to, SIDE_FRAMES_PER_TICK, self.side_budget));
     }
 
-    /// What a side simulation finds is of no use any more.
+    /// Drops a side simulation, whose result is not needed any more.
     pub(crate) fn end_side(&mut self) {
         self.side = None;
     }
 
-    /// A side simulation cannot go on: what it found so far is all.
+    /// Stops a side simulation that cannot go on: its results so far are all.
     pub(crate) fn stop_side(&mut self) {
         if let Some(side) = &mut self.side {
             side.stop();
         }
     }
 
-    /// Ends a side simulation that has come to its end. True once.
+    /// Removes a side simulation that is complete. True once.
     #[must_use]
     pub(crate) fn take_side_done(&mut self) -> bool {
         self.side.take_if(|side| side.is_done()).is_some()
     }
 
-    /// The next step. What it changes about the live simulation is noted in the log.
+    /// The next step. Its effects on the live simulation are noted in the log.
     #[must_use]
     pub(crate) fn next_step<I: Input>(
         &mut self,
@@ -156,16 +156,18 @@ impl SimScheduler {
         log.changed = Frame::NEVER;
         if current < self.target {
             let next = current.next();
-            // Only what was simulated on a prediction can be returned to; and what will be hashed
-            // must be kept. While a roster change is pending, inputs are known further than states
-            // are confirmed: these are written for joiners, and an older pass left others.
+            // Only frames simulated on a prediction are returned to, and states to be hashed must
+            // be saved. While a roster change is pending, inputs are known further than states are
+            // confirmed: these states are encoded for joiners, and saves of an older pass are
+            // outdated.
             let settled = needs.sure.min(needs.confirmed);
             let must_save = next > settled || audit.is_check_frame(current) || audit.keeps(current);
             if self.saved != Some(current) && must_save {
                 return Some(self.save(current, stats));
             }
             if audit.keep_base(current) {
-                // Before others overwrite it: a peer that catches up saves many in a tick.
+                // Before other saves overwrite it: a peer that catches up saves many states in a
+                // tick.
                 return Some(Step::Retain(current));
             }
             log.current = next;
@@ -174,7 +176,7 @@ impl SimScheduler {
         }
         let finished = current.min(needs.confirmed);
         if let Some(frame) = audit.hash_due(finished) {
-            // The state may be the present one, which no later frame has made us save.
+            // The state may be the current one, which no later frame required to save.
             if frame == current && self.saved != Some(frame) {
                 return Some(self.save(frame, stats));
             }
@@ -213,20 +215,20 @@ impl SimScheduler {
         to
     }
 
-    /// Lends out where the hash of a state goes.
+    /// Lends the buffer for the hash of a state.
     pub(crate) fn lend_hash(&mut self, sim: SimId, frame: Frame) -> &mut Option<u64> {
         self.lent = Some(Lent::Hash(sim, frame));
         &mut self.hash
     }
 
-    /// Lends out where the bytes of a state go.
+    /// Lends the buffer for the bytes of a state.
     pub(crate) fn lend_state(&mut self, frame: Frame) -> &mut Vec<u8> {
         self.lent = Some(Lent::State(frame));
         self.state.clear();
         &mut self.state
     }
 
-    /// Lends out where it goes whether a state was taken.
+    /// Lends the flag for whether a state was accepted.
     pub(crate) fn lend_accepted(&mut self) -> &mut bool {
         self.lent = Some(Lent::Import);
         self.is_accepted = false;
@@ -238,7 +240,7 @@ impl SimScheduler {
         self.lent.is_some()
     }
 
-    /// What became of what was lent out.
+    /// Answer to the request that was lent out.
     pub(crate) fn take_answer(&mut self) -> Option<Answer> {
         Some(match self.lent.take()? {
             Lent::Hash(sim, frame) => Answer::Hash { sim, frame, hash: self.hash.take() },
@@ -299,7 +301,7 @@ mod tests {
         let (mut rig, frame) = (Rig::new(), Frame::new);
         rig.scheduler.begin_tick(frame(3));
         rig.steps(0, false);
-        // The inputs of all frames arrive, but a roster change holds back what is confirmed.
+        // Inputs of all frames arrive, but a roster change delays their confirmation.
         rig.log.changed = frame(1);
         let needs = SimNeeds { sure: frame(3), confirmed: frame(2), is_export_due: true };
         let Rig { scheduler, log, audit, stats } = &mut rig;

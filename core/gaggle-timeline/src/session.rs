@@ -1,8 +1,8 @@
 //! The session: local input, packets and time in; requests, packets and events out.
 //!
-//! A session is fourteen parts. This file is its public API, its neighbours route between parts:
-//! `receive.rs` what comes in, `tick.rs` what time brings, `settle.rs` what follows, `stay.rs`
-//! coming in, `route.rs` the rest. Absent: rules of any part.
+//! A session has fourteen parts. This file is its public API; the files beside it connect parts:
+//! `receive.rs` for packets, `tick.rs` for time, `settle.rs` for consequences, `stay.rs` for
+//! joining, `route.rs` for the rest. Absent: rules of any part.
 
 mod cx;
 #[cfg(test)]
@@ -39,24 +39,25 @@ pub use transmit::Transmit;
 
 /// Steps of a handshake: each side's announcement, and the measured round trip.
 const HANDSHAKE_STEPS: u32 = 2;
-/// One peer's part in a match.
+/// One peer's engine in a match.
 ///
-/// A pure state machine: give it input, packets and the time, then drain what it wants.
+/// A pure state machine: give it input, packets and the time, then drain its output.
 ///
 /// 1. [`handle_connected`](Session::handle_connected) / [`handle_packet`](Session::handle_packet) /
 ///    [`handle_message`](Session::handle_message) /
-///    [`handle_disconnected`](Session::handle_disconnected): what the links bring;
+///    [`handle_disconnected`](Session::handle_disconnected): input from the links;
 /// 2. [`set_input`](Session::set_input) for every local player, then [`tick`](Session::tick), once
 ///    a frame;
 /// 3. [`poll_request`](Session::poll_request) until it is empty: save, load, advance;
-/// 4. [`poll_transmit`](Session::poll_transmit) until it is empty: what to send;
-/// 5. [`poll_event`](Session::poll_event) until it is empty: what to tell players.
+/// 4. [`poll_transmit`](Session::poll_transmit) until it is empty: packets and messages to send;
+/// 5. [`poll_event`](Session::poll_event) until it is empty: events for players.
 ///
 /// [`Timeline`](crate::Timeline) does 2 and 3 for a [`Game`](crate::Game),
 /// [`Driver`](crate::Driver) 1 and 4 for a transport.
 ///
-/// The roster may change at any frame: peers [join](Session::join), [leave](Session::leave) or fall
-/// silent, and the match waits for none of the first two.
+/// The roster may change at any frame: peers [join](Session::join) and [leave](Session::leave)
+/// without a pause of the match; only a peer that falls silent makes the others wait until its
+/// timeout.
 #[derive(Debug)]
 pub struct Session<I: Input> {
     cx: Cx,
@@ -78,13 +79,13 @@ pub struct Session<I: Input> {
 /// Outcome of one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tick {
-    /// Nothing is simulated: the handshake is not over, no snapshot has arrived yet, or this peer
+    /// No frame is simulated: the handshake is not over, no snapshot has arrived yet, or this peer
     /// has left.
     Waiting,
     /// A new frame is simulated.
     Advanced,
-    /// The prediction window is used up: no new frame until input of other peers arrives. Input of
-    /// local players is kept meanwhile.
+    /// The prediction window is used up: no new frame until input of other peers arrives. Local
+    /// input is merged meanwhile.
     Stalled,
 }
 
@@ -118,8 +119,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A session of `local` that starts together with all peers in `seats`, or alone at once.
-    /// `incarnation` is a random number of the caller: it tells this stay from earlier ones of the
+    /// A session of `local` that starts together with all peers in `seats`, or at once if it is
+    /// alone. `incarnation` is a random number: it distinguishes this stay from earlier ones of the
     /// same peer.
     ///
     /// # Errors
@@ -144,10 +145,10 @@ impl<I: Input> Session<I> {
         Ok(session)
     }
 
-    /// A session of `local` that creates a match, with so many players in the first slots. It runs
-    /// at once without waiting; other peers [join](Session::join) it, up to
-    /// [`TimelineConfig::slot_count`] players. Give it a [`TimelineConfig::match_id`] of its own:
-    /// when two matches meet, the one created earlier goes on and the peers of the other join it.
+    /// A session of `local` that creates a match with `players` local players in the first slots.
+    /// It runs at once; other peers [join](Session::join) it, up to [`TimelineConfig::slot_count`]
+    /// players. Give each match a [`TimelineConfig::match_id`] of its own: when two matches meet,
+    /// the one created earlier goes on and the peers of the other join it.
     ///
     /// # Errors
     /// If a setting is invalid; the error says which, and what to change.
@@ -162,9 +163,9 @@ impl<I: Input> Session<I> {
         Session::new(config, local, &[seat], incarnation)
     }
 
-    /// A session of `local` that joins a running match with so many players. It takes a snapshot
-    /// from a peer chosen at random, catches up, and is admitted without a pause for any peer.
-    /// [`TimelineConfig::slot_count`] must be what the others have.
+    /// A session of `local` that joins a running match with `players` local players. It takes a
+    /// snapshot from a peer chosen at random, catches up, and is admitted without a pause for any
+    /// peer. [`TimelineConfig::slot_count`] must be the same as on the other peers.
     ///
     /// # Errors
     /// If a setting is invalid; the error says which, and what to change.
@@ -179,9 +180,8 @@ impl<I: Input> Session<I> {
         Ok(Session::with(config, local, slot_count, players, SlotSet::EMPTY, incarnation))
     }
 
-    /// As [`join`](Session::join), for players that return: they get the slots they had, unless
-    /// other players have them by now. The new incarnation ends what may be left of the former
-    /// stay.
+    /// As [`join`](Session::join), for players that return: they get their old slots, unless other
+    /// players have them by now. The new incarnation ends the former stay if it is still open.
     ///
     /// # Errors
     /// If a setting is invalid; the error says which, and what to change.
@@ -218,15 +218,15 @@ impl<I: Input> Session<I> {
         self.cx.spectates
     }
 
-    /// Sets what the bytes of the game's state mean: see [`shape_of`](crate::shape_of). Peers whose
-    /// number differs are rejected. A [`Timeline`](crate::Timeline) calls it; a game driven without
-    /// one calls it before there are links, or not at all.
+    /// Sets the fingerprint of the game's state encoding: see [`shape_of`](crate::shape_of). Peers
+    /// with another number are rejected. A [`Timeline`](crate::Timeline) calls it; a game driven
+    /// without one calls it before there are links, or not at all.
     pub fn set_shape(&mut self, shape: u64) {
         self.cx.shape = shape;
     }
 
-    /// A link to a peer is up: this peer announces itself. It may be any peer: one without a slot
-    /// may want to join.
+    /// A link to a peer is connected: this peer announces itself. The peer may have no slot: it may
+    /// want to join.
     ///
     /// # Errors
     /// If there are too many links.
@@ -251,8 +251,8 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// The link to a peer ended. It may return; if it is in the roster and no other peer hears it
-    /// either, the others soon agree on its last frame.
+    /// The link to a peer ended. It may be connected again; if the peer is in the roster and no
+    /// other peer hears it, the others soon agree on its last frame.
     pub fn handle_disconnected(&mut self, now: Micros, peer: PeerId) {
         self.cx.advance_to(now);
         let Some(index) = self.peers.index_of(peer) else { return };
@@ -288,12 +288,13 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// One frame's time has passed: decides whether a frame can be simulated, and what else is due.
-    /// Call it [`tick_rate`](TimelineConfig::tick_rate) times per second, adjusted by
+    /// Advances by one frame's time: decides whether a frame can be simulated, and what else is
+    /// due. Call it [`tick_rate`](TimelineConfig::tick_rate) times per second, adjusted by
     /// [`speed_ppm`](Session::speed_ppm), then drain requests and packets.
     pub fn tick(&mut self, now: Micros) -> Tick {
         if self.cx.tick(now) {
-            // This peer itself slept: silence during that time says nothing about the others.
+            // This peer itself was suspended: silence during that time says nothing about the
+            // others.
             self.peers.iter_mut().for_each(|remote| remote.presence.heard_at = now);
             self.joiner.note_brought_on(now);
         }
@@ -341,8 +342,8 @@ impl<I: Input> Session<I> {
         if target >= next { Tick::Advanced } else { Tick::Stalled }
     }
 
-    /// The local players leave: their last input is the next one, and all peers know that it is. Go
-    /// on ticking and sending until [`is_closed`](Session::is_closed).
+    /// The local players leave: their next input is the last one, and all peers will know it. Go on
+    /// ticking and sending until [`is_closed`](Session::is_closed).
     pub fn leave(&mut self) {
         if self.membership.mode() == Mode::Member {
             self.life.leave(self.cx.now);
@@ -353,12 +354,12 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whether the goodbye is done, so that links may be closed.
+    /// Whether the goodbye is complete, so that links may be closed.
     pub fn is_closed(&self) -> bool {
         self.life.is_closed()
     }
 
-    /// Evicts a peer: before the match starts at once, afterwards as soon as the others agree.
+    /// Evicts a peer: at once before the match starts, later as soon as the others agree.
     ///
     /// # Errors
     /// If the peer is not part of the session.
@@ -378,8 +379,8 @@ impl<I: Input> Session<I> {
         self.cx.events.pop()
     }
 
-    /// Returns the next peer whose link should be closed, with the code to close it with: it has
-    /// other rules or broke them.
+    /// Returns the next peer to disconnect, with the close code: its settings differ, or it
+    /// committed a violation.
     pub fn poll_disconnect(&mut self) -> Option<(PeerId, CloseCode)> {
         self.peers.poll_disconnect()
     }
@@ -395,20 +396,19 @@ impl<I: Input> Session<I> {
     }
 
     /// The latest frame whose state is simulated with confirmed inputs alone. Packets confirm
-    /// frames between two ticks, too: until the next tick has corrected them, their states are
-    /// still predicted.
+    /// frames between two ticks, too; the states of those are still predicted until the next tick
+    /// corrects them.
     pub fn confirmed_state_frame(&self) -> Frame {
         let corrected = self.log.changed.previous();
         self.membership.confirmed().min(self.log.current).min(corrected)
     }
 
-    /// The newest frame for which the local players' input is decided: what they do now counts
-    /// after it.
+    /// The newest frame for which the local players' input is fixed: input set now counts after it.
     pub fn local_input_frame(&self) -> Frame {
         self.log.local.newest()
     }
 
-    /// Last frame that all present peers said they confirmed: results may rest on it.
+    /// Last frame that all present peers said they confirmed: final for match results.
     pub fn settled_frame(&self) -> Frame {
         self.membership.settled()
     }
@@ -437,14 +437,14 @@ impl<I: Input> Session<I> {
         self.cx.slot_count
     }
 
-    /// All that are, were lately, or will be in the match, as far as is known.
+    /// Rows of all streams that are, recently were, or will be in the match, as far as is known.
     pub fn roster(&self) -> &[RosterEntry] {
         self.membership.known()
     }
 
-    /// Peers whose agreement it takes to go on without a silent one, in join order: with
-    /// [`TimelineConfig::majority`] more than half of these, or half with the first. A recent
-    /// joiner has a vote from the next change on. While too few of them are heard all wait: the
+    /// Peers whose agreement is needed to go on without a silent one, in join order: with
+    /// [`TimelineConfig::majority`] more than half of these, or half including the first. A recent
+    /// joiner has a vote from the next view on. While too few of them are heard all wait: the
     /// application may [leave](Session::leave) for a match of its own.
     pub fn quorum_members(&self) -> Vec<StreamId> {
         self.membership.voters()
@@ -460,13 +460,13 @@ impl<I: Input> Session<I> {
         membership::leader_at(self.membership.known(), frame).map(|row| row.stream.peer)
     }
 
-    /// Identity of the branch this peer is in: peers with the same one agree on all they confirm.
-    /// It changes when a peer falls silent and the others go on without it.
+    /// Identity of the branch this peer is in: peers with the same one agree on all confirmed
+    /// frames. It changes when a peer falls silent and the others go on without it.
     pub fn branch_id(&self) -> u64 {
         self.membership.lineage().history().0
     }
 
-    /// Whether a match runs here: the handshake is over, or a snapshot arrived.
+    /// Whether the session has a running match: the handshake is over, or a snapshot arrived.
     pub fn is_running(&self) -> bool {
         self.life.is_running()
     }

@@ -1,4 +1,4 @@
-//! A game with its saved states: fulfils the requests of a session for anything that is a [`Game`].
+//! A game with its saved states, which fulfills the requests of a session.
 //!
 //! [`Timeline`](crate::Timeline) has one, a room has one for each match. Absent: packets, time,
 //! which session a request comes from.
@@ -15,18 +15,18 @@ use crate::snapshots::Snapshots;
 use crate::transfer::STATE_BYTES_MAX;
 use crate::{Game, MatchStart};
 
-/// Bundles kept until they are fetched: each holds two states.
+/// Most bundles kept until they are fetched: each holds two states.
 const BUNDLES_MAX: usize = 4;
 
-/// A game, its saved states, and the copy that is simulated again for an audit.
+/// A game, its saved states, and the copy that is resimulated for an audit.
 ///
-/// Which of its session's live simulation it is (shown or being joined) does not matter to it: it
-/// looks at [`SimId::Audit`] only.
+/// Its requests may be for the live match or for one being joined: it treats only [`SimId::Audit`]
+/// differently.
 #[derive(Debug)]
 pub struct Simulation<G: Game> {
     game: G,
     snapshots: Snapshots<G>,
-    /// A second game, while a part of the past is simulated again.
+    /// A second game, while past frames are resimulated.
     audit: Option<G>,
     /// Bundles of the last recoveries, oldest first.
     bundles: VecDeque<DesyncBundle>,
@@ -52,11 +52,11 @@ impl<G: Game> Simulation<G> {
         &self.game
     }
 
-    /// Does what a session asks. A state to go on with is returned, for
+    /// Fulfills a request. A state to continue with is returned, for
     /// [`take_over`](Simulation::take_over) before the next request.
     ///
-    /// [`Request::Start`] begins with the current state; [`Request::Show`] and
-    /// [`Request::Discard`] are for the holder of several simulations, and do nothing here.
+    /// [`Request::Start`] begins with the current state; [`Request::Show`] and [`Request::Discard`]
+    /// are for programs with several simulations, and do nothing here.
     #[inline]
     #[must_use = "an imported state must be taken over"]
     pub fn fulfil(&mut self, request: Request<'_, G::Input>) -> Option<Imported<G>> {
@@ -93,8 +93,8 @@ impl<G: Game> Simulation<G> {
 
     fn export(&self, frame: Frame, state: &mut Vec<u8>) {
         let Some(written) = self.snapshots.get(frame).map(encode_state) else { return };
-        // A state that is too large is only measured. One that cannot be read back stays here:
-        // others would take it for a fault of this peer.
+        // A state that is too large is only measured. One that cannot be decoded is not sent: other
+        // peers would take it for a violation.
         if written.len() as u64 > STATE_BYTES_MAX || reads_back::<G>(&written) {
             *state = written;
         }
@@ -110,7 +110,7 @@ impl<G: Game> Simulation<G> {
         self.audit = None;
     }
 
-    /// Goes on with another peer's state. If it replaces a wrong one, both are kept as a
+    /// Continues with another peer's state. If it replaces a wrong one, both are kept as a
     /// [bundle](Simulation::take_desync_bundle).
     pub fn take_over(&mut self, imported: Imported<G>, session: &Session<G::Input>) {
         let Imported { game, frame, bytes } = imported;
@@ -156,15 +156,15 @@ impl<G: Game> Simulation<G> {
     }
 }
 
-/// What an honest peer writes it has read itself: only that is the same when it is written again. A
-/// repair comes from a peer the others agree with.
+/// An honest peer sends only states it has decoded itself, and those encode to the same bytes
+/// again. A state for a repair comes from a peer the others agree with.
 fn decode<G: Game>(frame: Frame, state: &[u8], is_repair: bool) -> Option<Imported<G>> {
     let is_canonical = |game: &G| is_repair || encode_state(game) == state;
     let game = decode_state(state).ok().filter(is_canonical)?;
     Some(Imported { game, frame, bytes: state.to_vec() })
 }
 
-/// A state that was written can be read, and is the same then.
+/// Whether an encoded state can be decoded, and is encoded to the same bytes again.
 fn reads_back<G: Game>(written: &[u8]) -> bool {
     decode_state::<G>(written).is_ok_and(|again| encode_state(&again) == written)
 }

@@ -1,14 +1,16 @@
-//! Copies of a game's state: a ring of recent ones to go back to, and a few set aside.
+//! Copies of a game's state: a ring of recent ones to go back to, and a few retained for audits.
+//!
+//! `Simulation` owns it; other programs may use it for their requests. Absent: sessions.
 
 use gaggle_kit::{Frame, State, state_hash};
 
-/// States kept besides those the window calls for: the present one and the one being compared.
+/// States kept besides those the window needs: the current one and the one being compared.
 pub const SNAPSHOTS_EXTRA: u32 = 2;
-/// States set aside to explain a desync with: the last agreed one and those that may become it.
+/// States retained for audits: the last agreed one and those that may become it.
 const KEPT_MAX: usize = 4;
 
-/// A ring of states. Memory is reused: after the first round a save copies and allocates nothing
-/// (as far as the state's own [`copy_from`](State::copy_from) does).
+/// A ring of states. Memory is reused: after the first round a save only copies and allocates
+/// nothing, if the state's own [`copy_from`](State::copy_from) does not.
 #[derive(Debug, Clone)]
 pub struct Snapshots<S> {
     recent: Vec<Option<(Frame, S)>>,
@@ -16,7 +18,7 @@ pub struct Snapshots<S> {
 }
 
 impl<S> Snapshots<S> {
-    /// For a session with this prediction window.
+    /// A ring for a session with this prediction window.
     pub fn new(window_frames: u32) -> Self {
         Snapshots {
             recent: (0..window_frames + SNAPSHOTS_EXTRA).map(|_| None).collect(),
@@ -24,7 +26,7 @@ impl<S> Snapshots<S> {
         }
     }
 
-    /// Nothing that was saved counts any more.
+    /// Drops all saved and retained states.
     pub fn clear(&mut self) {
         self.recent.iter_mut().for_each(|saved| *saved = None);
         self.kept.clear();
@@ -45,14 +47,14 @@ impl<S> Snapshots<S> {
         self.recent[self.place(frame)].as_ref().filter(|(held, _)| *held == frame).map(|(_, state)| state)
     }
 
-    /// A state that was set aside.
+    /// A retained state.
     pub fn retained(&self, frame: Frame) -> Option<&S> {
         self.kept.iter().find(|(held, _)| *held == frame).map(|(_, state)| state)
     }
 }
 
 impl<S: Clone> Snapshots<S> {
-    /// As [`retain`](Snapshots::retain), for states that are no [`State`].
+    /// As [`retain`](Snapshots::retain), for types that do not implement [`State`].
     pub fn retain_clone(&mut self, frame: Frame, forget_before: Frame) {
         self.retain_with(frame, forget_before, S::clone_from);
     }
@@ -62,7 +64,7 @@ impl<S: Clone> Snapshots<S> {
             return;
         };
         let outdated = self.kept.iter().position(|(held, _)| *held < forget_before);
-        // The oldest one is what all peers agreed on: rather lose one in the middle.
+        // The oldest one is the state all peers agreed on: one in the middle is dropped instead.
         let reuse = outdated.or((self.kept.len() == KEPT_MAX).then_some(1));
         match reuse {
             Some(place) => {
@@ -89,7 +91,7 @@ impl<S: State> Snapshots<S> {
         }
     }
 
-    /// Sets a recent state aside, and forgets those set aside before `forget_before`.
+    /// Retains a recent state, and drops those retained before `forget_before`.
     pub fn retain(&mut self, frame: Frame, forget_before: Frame) {
         self.retain_with(frame, forget_before, S::copy_from);
     }

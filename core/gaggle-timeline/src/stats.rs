@@ -1,4 +1,6 @@
 //! Counters of a session for overlays, tests and logs: plain data.
+//!
+//! Parts of the session count; applications read. Absent: what follows from them.
 
 use gaggle_kit::{Frame, Micros};
 
@@ -8,7 +10,7 @@ use gaggle_kit::{Frame, Micros};
 pub struct SessionStats {
     /// Frames simulated for the first time.
     pub frames: u64,
-    /// Corrections that changed the past.
+    /// Rollbacks, caused by corrections that changed an answer.
     pub rollbacks: u64,
     /// Frames simulated again.
     pub frames_resimulated: u64,
@@ -24,21 +26,21 @@ pub struct SessionStats {
     pub packets_sent: u64,
     /// Bytes of those packets.
     pub bytes_sent: u64,
-    /// Corrections that changed no answer, so nothing was resimulated.
+    /// Corrections that changed no answer to a question, so no frame was resimulated.
     pub corrections_without_rollback: u64,
-    /// Times this peer lost its place in the match and joined again.
+    /// Times this peer lost its stay in the match and joined again.
     pub rejoins: u64,
     /// Snapshots sent to joiners.
     pub snapshots_sent: u64,
     /// Snapshots taken over from other peers.
     pub snapshots_received: u64,
-    /// Donors given up because their feed led nowhere.
+    /// Donors given up because their feed made no progress.
     pub donors_abandoned: u64,
     /// Times the local state was wrong and replaced by another peer's.
     pub recoveries: u64,
     /// Most entries currently buffered of one other stream; bounded.
     pub entries_buffered_max: u32,
-    /// Forwarded messages that made no sense, or that no peer forwards.
+    /// Forwarded messages that were invalid, or of a kind that is not forwarded.
     pub forwards_rejected: u64,
     /// Packets that came late, twice or out of order: older than what their sender sent before.
     pub packets_stale: u64,

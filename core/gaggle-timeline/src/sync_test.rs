@@ -9,11 +9,11 @@ use thiserror::Error;
 
 use crate::{Game, Inputs};
 
-/// What came out differently where it should not. Names the first fields that differ.
+/// A difference between two simulations that must be equal. Names the first fields that differ.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Nondeterminism {
-    /// Going back and forward again gave another state.
+    /// A rollback and resimulation gave another state.
     #[error("at {frame}, {depth} frames simulated again gave another state: {}", list(.fields))]
     Rollback {
         /// Frame where it was noticed.
@@ -31,7 +31,7 @@ pub enum Nondeterminism {
         /// Fields that differ.
         fields: Vec<String>,
     },
-    /// A state that was encoded and decoded is not the same.
+    /// A state differs after it was encoded and decoded.
     #[error("at {frame}, the state is not what it was after encoding and decoding: {}", list(.fields))]
     Codec {
         /// Frame where it was noticed.
@@ -47,7 +47,7 @@ pub enum Nondeterminism {
         /// Why decoding failed.
         error: gaggle_kit::DecodeError,
     },
-    /// A copied state is not the same.
+    /// A copied state differs from its original.
     #[error("at {frame}, a copy of the state differs from it: {}", list(.fields))]
     CopyFrom {
         /// Frame where it was noticed.
@@ -105,7 +105,7 @@ pub struct SyncTest<G: Game> {
 }
 
 impl<G: Game> SyncTest<G> {
-    /// A test with so many slots that goes back `depth` frames in every frame.
+    /// A test with `slots` slots that rolls back `depth` frames in every frame.
     pub fn new(game: G, slots: usize, depth: u32) -> Self {
         SyncTest { game, present: SlotSet::first(slots), depth, frame: Frame::START, past: VecDeque::new() }
     }
@@ -120,10 +120,10 @@ impl<G: Game> SyncTest<G> {
         &self.game
     }
 
-    /// Plays one frame with these inputs; then goes back by the depth, forward again, and compares.
+    /// Plays one frame with these inputs; then rolls back by the depth, resimulates, and compares.
     ///
     /// # Errors
-    /// If it did not come out the same.
+    /// If the states differ.
     pub fn advance(&mut self, inputs: &[G::Input]) -> Result<(), Nondeterminism> {
         self.past.push_back((self.game.clone(), inputs.to_vec()));
         if self.past.len() as u32 > self.depth {
@@ -193,8 +193,8 @@ pub fn check_determinism<G: Game>(
             return Err(Nondeterminism::Rerun { frame, fields });
         }
         if roster != now_present {
-            // The sync test holds one roster for the frames it goes back: another one begins it
-            // again.
+            // The sync test has one roster for the frames it rolls back: another roster needs a new
+            // test.
             roster = now_present;
             test = SyncTest { frame: frame.previous(), ..SyncTest::new(test.game, 0, depth) };
             test.set_present(roster);

@@ -1,10 +1,12 @@
-//! When to tick: turns passing time into ticks, adjusted by the session's speed.
+//! Conversion of passing time into ticks, adjusted by the session's speed.
+//!
+//! Applications call it around `Session::tick`. Absent: reading a clock.
 
 use gaggle_kit::Micros;
 
-/// Most ticks at once; the rest waits for the next call.
+/// Most ticks of one call; the rest waits for the next call.
 const TICKS_AT_ONCE_MAX: u32 = 10;
-/// Farther behind than this a peer does not catch up by ticking: the time is dropped.
+/// Ticks a peer may be behind and still catch up; time beyond that is dropped.
 const BEHIND_TICKS_MAX: u32 = 300;
 
 /// A fixed-step clock.
@@ -48,7 +50,7 @@ impl TickClock {
         ticks as u32
     }
 
-    /// How far into the next tick we are, in thousandths: for drawing between two frames.
+    /// Elapsed part of the next tick, in thousandths: for drawing between two frames.
     pub fn alpha_permille(&self) -> u32 {
         (self.owed.min(TICK - 1) / (TICK / 1_000)) as u32
     }

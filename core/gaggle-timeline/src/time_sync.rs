@@ -1,7 +1,7 @@
-//! Pace of this peer: speed, input delay, which frame to be at after a tick, how long it stalls.
+//! Pace of this peer: speed, input delay, the frame to reach in a tick, and stalls.
 //!
-//! `Session` gives it what was measured and asks once a tick. Absent: who is in the roster and why,
-//! packets, inputs.
+//! `Session` passes measurements and asks once per tick. Absent: which peers are in the roster and
+//! why, packets, inputs.
 
 mod delay;
 mod speed;
@@ -21,14 +21,14 @@ pub(crate) use stall_timer::StallTimer;
 
 /// Frames that may be simulated in one tick to catch up.
 pub(crate) const CATCH_UP_FRAMES: u32 = 12;
-/// Ticks between two looks at speed and input delay: what is measured is an average over many
-/// packets, so that looking in every tick finds nothing new.
+/// Ticks between two adjustments of speed and input delay: measurements are averages over many
+/// packets, so more frequent ones would change nothing.
 const ADJUST_TICKS: u64 = 3;
-/// After catching up, reports made before it are under way for about so long.
+/// Time for which reports measured before catching up may still arrive.
 const REPORTS_TIMEOUT: Micros = Micros::from_millis(500);
-/// No more than this passes between two looks at a stall: a peer that slept has not waited.
+/// Longest time counted between two checks of a stall: a suspended peer has not waited.
 const STALL_LOOK_MAX: Micros = Micros::from_secs(1);
-/// A peer that gives one frame where so many are due is slow; with fewer no game can be played.
+/// A peer that sends one entry where this many are due is slow; with fewer no game can be played.
 const SLOWEST: u64 = 8;
 
 /// Speed, input delay and stalls of one session.
@@ -36,28 +36,28 @@ const SLOWEST: u64 = 8;
 pub(crate) struct TimeSync {
     speed: Speed,
     delay: DelayControl,
-    /// The frame to be at, in step with the others, while this peer comes in.
+    /// Frame to reach, in step with the others, while this peer joins.
     pace_frame: Frame,
-    /// The simulation is behind the local entries, after coming in.
+    /// Whether the simulation is behind the local entries, after joining.
     is_catching_up: bool,
-    /// Ticks to make besides those that are due.
+    /// Ticks to run in addition to the regular ones.
     ticks_owed: u32,
-    /// What others report is worth nothing before this: it was measured before catching up.
+    /// Reports of others are ignored before this time: they were measured before catching up.
     measure_from: Micros,
     /// Stalled ticks in a row.
     stalled_ticks: u32,
     stall_looked_at: Micros,
-    /// Frames a peer must give in the time after which it would be evicted.
+    /// Entries a peer must send within the time after which it would be evicted.
     enough_frames: u32,
 }
 
-/// How far to simulate in a tick.
+/// Frame to simulate up to in a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum TickPlan {
-    /// Up to this frame.
+    /// Simulate up to this frame.
     Advance(Frame),
-    /// The window is used up.
+    /// Stall, because the window is used up.
     Stall,
 }
 
@@ -88,13 +88,13 @@ impl TimeSync {
         self.is_catching_up = false;
     }
 
-    /// Input delay to have, in frames.
+    /// Input delay to use, in frames.
     #[inline]
     pub(crate) fn delay(&self) -> u32 {
         self.delay.target()
     }
 
-    /// This delay from now on; `None` adapts again.
+    /// Fixes the delay; `None` adapts again.
     pub(crate) fn fix_delay(&mut self, frames: Option<u32>) {
         self.delay.fix(frames);
     }
@@ -117,14 +117,14 @@ impl TimeSync {
         (self.speed.apart() * 1_000 / FRAME_Q16) as i32
     }
 
-    /// Whether speed and delay are looked after in this tick.
+    /// Whether speed and delay are adjusted in this tick.
     #[inline]
     pub(crate) fn is_adjustment_due(&self, ticks: u64) -> bool {
         ticks.is_multiple_of(ADJUST_TICKS)
     }
 
-    /// Speed follows how far the others are `apart`, delay the worst round trip among them. No
-    /// round trip matters to a peer that is alone.
+    /// Adjusts the speed to how far the others are `apart`, and the delay to the worst round trip
+    /// among them. No round trip matters to a peer that is alone.
     pub(crate) fn adjust(
         &mut self,
         now: Micros,
@@ -142,7 +142,7 @@ impl TimeSync {
         }
     }
 
-    /// Ticks to make now besides those that are due.
+    /// Ticks to run now in addition to the regular ones.
     pub(crate) fn take_ticks_owed(&mut self, now: Micros, limit: u32) -> u32 {
         let ticks = self.ticks_owed.min(limit);
         self.ticks_owed -= ticks;
@@ -161,13 +161,13 @@ impl TimeSync {
         self.is_catching_up = is_catching_up;
     }
 
-    /// Begins to follow the others, who are at this frame.
+    /// Begins to follow the other peers, which are at this frame.
     pub(crate) fn begin_following(&mut self, present: Frame) {
         self.pace_frame = present;
     }
 
-    /// While coming in: the frame to be at next, with the others at `present`. While they stand
-    /// still they are not where they would be by the clock: local entries end at `until`.
+    /// While joining: the next frame to reach, with the others at `present`. While they stall they
+    /// are behind what the clock predicts: local entries end at `until`.
     #[must_use]
     pub(crate) fn follow(&mut self, next: Frame, present: Option<Frame>, until: Frame) -> Frame {
         self.pace_frame = self.pace_frame.next().max(next);
@@ -180,8 +180,8 @@ impl TimeSync {
         self.pace_frame
     }
 
-    /// Where this tick ends: at `goal`, no further than `limit`, from `current` on. `waiting_for`
-    /// says whose input is missing, should it stall.
+    /// End of this tick: at `goal`, no further than `limit`, starting from `current`. `waiting_for`
+    /// are the slots whose input is missing, for a stall.
     pub(crate) fn plan(
         &mut self,
         events: &mut Events,
@@ -203,7 +203,7 @@ impl TimeSync {
         TickPlan::Advance(goal.max(next).min(limit).min(most))
     }
 
-    /// A stall is over, if there was one.
+    /// Ends a stall, if there was one.
     #[inline]
     pub(crate) fn note_progress(&mut self, events: &mut Events) {
         if self.stalled_ticks > 0 {
@@ -218,7 +218,7 @@ impl TimeSync {
         self.stalled_ticks
     }
 
-    /// Time since the last look that was spent waiting for others; none outside a stall.
+    /// Time since the last check that was spent in a stall; none outside of one.
     #[must_use]
     pub(crate) fn stall_span(&mut self, now: Micros) -> Option<Micros> {
         let span = now.since(self.stall_looked_at).min(STALL_LOOK_MAX);
@@ -226,8 +226,8 @@ impl TimeSync {
         (self.stalled_ticks > 0).then_some(span)
     }
 
-    /// Whether the match has waited for a stream, held up to `have`, for this long: others may say
-    /// that its peer is there, and an entry now and then that it lives. Neither is playing.
+    /// Whether the match has waited for a stream, held up to `have`, for too long. Reports of
+    /// others that they hear its peer do not count, nor do single entries: neither is playing.
     #[must_use]
     pub(crate) fn is_overdue(
         &self,

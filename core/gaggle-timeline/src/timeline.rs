@@ -1,4 +1,4 @@
-//! A session with its game: fulfills the session's requests for any [`Game`].
+//! A session with its game: it fulfills the session's requests for any [`Game`].
 //!
 //! `Driver` moves its packets; rooms and tests own it. Absent: transports, packets, membership.
 
@@ -44,30 +44,30 @@ pub struct Timeline<G: Game> {
 }
 
 impl<G: Game> Timeline<G> {
-    /// A match that begins with this state, which must be the same for all peers.
+    /// A match that begins with this state, which must be the same on all peers.
     pub fn new(mut session: Session<G::Input>, game: G) -> Self {
         session.set_shape(shape_of::<G>());
         let simulation = Simulation::new(session.config(), game);
         Timeline { session, simulation }
     }
 
-    /// State that players see now: confirmed as far as input is known, predicted beyond.
+    /// State to show to players: confirmed as far as input is known, predicted beyond.
     pub fn game(&self) -> &G {
         self.simulation.game()
     }
 
-    /// Session, for packets, events and counters.
+    /// The session, for events and counters.
     pub fn session(&self) -> &Session<G::Input> {
         &self.session
     }
 
-    /// Session, to feed it and to drain its packets and events.
+    /// The session, to pass input to it and to drain its packets and events.
     pub fn session_mut(&mut self) -> &mut Session<G::Input> {
         &mut self.session
     }
 
-    /// Sets a local player's input, made from what that player sees now: an intent such as "the
-    /// door in front of me" rather than a key.
+    /// Sets a local player's input, computed from the state that player sees now: an intent such as
+    /// "the door in front of me" rather than a key.
     ///
     /// # Errors
     /// If the slot is not local.
@@ -79,8 +79,8 @@ impl<G: Game> Timeline<G> {
         self.session.set_input(slot, intent(self.simulation.game()))
     }
 
-    /// One frame's time has passed. Afterwards drain
-    /// [`poll_transmit`](Session::poll_transmit) and [`poll_event`](Session::poll_event).
+    /// Advances by one frame's time. Then drain [`poll_transmit`](Session::poll_transmit) and
+    /// [`poll_event`](Session::poll_event).
     pub fn tick(&mut self, now: Micros) -> Tick {
         let tick = self.session.tick(now);
         while let Some(request) = self.session.poll_request() {
@@ -91,24 +91,24 @@ impl<G: Game> Timeline<G> {
         tick
     }
 
-    /// State this peer gave up, the one it took over and the inputs between, for debugging. There
-    /// is one after each [`DesyncRecovered`](crate::SessionEvent::DesyncRecovered) of this peer,
-    /// and after each [`BranchAbandoned`](crate::SessionEvent::BranchAbandoned) where inputs
+    /// State this peer replaced, the one it took instead and the inputs between, for debugging.
+    /// There is one after each [`DesyncRecovered`](crate::SessionEvent::DesyncRecovered) of this
+    /// peer, and after each [`BranchAbandoned`](crate::SessionEvent::BranchAbandoned) where inputs
     /// differed. Returns the oldest of the last few, each once. A spectator has none: it has never
-    /// been as far as the snapshot it takes.
+    /// simulated as far as the snapshot it takes.
     pub fn take_desync_bundle(&mut self) -> Option<DesyncBundle> {
         self.simulation.take_desync_bundle()
     }
 
-    /// State with everything confirmed and nothing predicted, as far as it is still held: for
-    /// spectators, results and comparisons. `None` if that frame was never simulated alone.
+    /// State with everything confirmed and nothing predicted, if it is still held: for spectators,
+    /// results and comparisons. `None` if that frame was never simulated by itself.
     pub fn confirmed_game(&self) -> Option<(Frame, &G)> {
         self.simulation.confirmed_game(&self.session)
     }
 }
 
-/// Fingerprint of what the bytes of a game's state and inputs mean: builds where it differs must
-/// not meet. Never 0.
+/// Fingerprint of the encoding of a game's state and inputs: peers with different ones must not
+/// play together. Never 0.
 ///
 /// ```
 /// use gaggle_kit::{Slot, State};

@@ -1,15 +1,17 @@
 //! Wire format of joining: a snapshot in pieces, feeds of confirmed frames, and messages forwarded
-//! for peers that cannot reach each other. Layout and bounds only.
+//! between peers that cannot reach each other. Layout and bounds.
+//!
+//! `Joiner`, `Donor` and `Session` use it. Absent: which peer serves which.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId};
 
 use crate::membership::{Feed, History, JoinContext, codec};
 
-/// Bytes of the largest state sent to a joiner: no player waits for a larger one.
+/// Most bytes of a state sent to a joiner: players would not wait for a larger one.
 pub const STATE_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of one piece of a snapshot.
 pub(crate) const PIECE_BYTES: usize = 8 << 10;
-/// Bytes of pieces in flight: what a fast link holds.
+/// Most bytes of unacknowledged pieces: about what a fast link has in flight.
 pub(crate) const WINDOW_BYTES: usize = 256 << 10;
 /// Bytes of the largest forwarded message.
 pub(crate) const FORWARD_BYTES_MAX: usize = 256 << 10;
@@ -27,16 +29,16 @@ pub(crate) struct Offer {
     pub(crate) join_context: JoinContext,
 }
 
-/// Why a donor declines.
+/// Reason why a donor declines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decline {
-    /// It is in no position to: not in a match, or about to leave.
+    /// It cannot: it is in no match, or about to leave.
     Unable,
     /// It already serves enough joiners.
     Busy,
-    /// The requested frame is too long ago.
+    /// The requested frame is too old.
     TooOld,
-    /// The state has more bytes than can be sent.
+    /// The state is too large to be sent.
     TooLarge { bytes: u64 },
 }
 
@@ -54,13 +56,13 @@ pub(crate) enum Message<'a> {
         number: u32,
         bytes: &'a [u8],
     },
-    /// So many bytes have arrived.
+    /// Acknowledges this many bytes.
     Got {
         number: u32,
         bytes: u64,
     },
     Decline(Decline),
-    /// Frames that were confirmed since.
+    /// Frames confirmed since the last feed.
     Feed(Box<Feed>),
     /// Asks for a feed from this frame on; the sender knows this view.
     AskFeed {
@@ -68,7 +70,7 @@ pub(crate) enum Message<'a> {
         known: History,
         depth: u32,
     },
-    /// The feed may end.
+    /// Ends the feed: the joiner has all it needs.
     Enough,
     /// Asks to forward this message.
     Forward {
@@ -94,8 +96,8 @@ const LETTER_FROM: u8 = 0x28;
 const PACKED: u8 = 0x29;
 
 impl<'a> Message<'a> {
-    /// Whether a message of this kind is one of the many that make a transfer; their receiver
-    /// bounds them by its window.
+    /// Whether a message of this kind is one of the many of a transfer, which the receiver bounds
+    /// by the window instead of the rate limit.
     pub(crate) fn moves_state(kind: u8) -> bool {
         matches!(kind, PIECE | GOT | PACKED)
     }

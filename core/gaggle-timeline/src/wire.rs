@@ -1,4 +1,6 @@
-//! Packets of the running game on their way out, packets and messages on their way in.
+//! Writing of outgoing game packets; reading of incoming packets and messages.
+//!
+//! `Session` calls both parts. Absent: decisions.
 
 mod receiver;
 mod sender;

@@ -1,4 +1,5 @@
 //! One golden vector for every message about membership and every message of a transfer.
+//! Absent: packets of the running game.
 
 use gaggle_kit::{Frame, PeerId, Slot, SlotSet};
 
@@ -131,7 +132,7 @@ fn of_transfers() -> Vec<(transfer::Message<'static>, &'static str)> {
     ]
 }
 
-/// Every truncation is an error, unless the last bytes are whatever is left.
+/// Checks that every truncation is an error, unless the last bytes are optional.
 fn check(bytes: &[u8], vector: &str, open_ended: usize, decodes: impl Fn(&[u8]) -> bool) {
     assert_eq!(bytes, hex(vector), "{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
     for length in 0..bytes.len() - open_ended {

@@ -1,7 +1,7 @@
 //! Checksums of confirmed frames, and the audit of one difference at a time.
 //!
-//! `Session` gives it confirmed inputs, checksums and findings; an audit resimulates the stretch
-//! since the last agreement beside the game, and both sides tell each other every checksum of it.
+//! `Session` feeds it with confirmed inputs, checksums and findings. An audit resimulates the
+//! frames since the last agreement beside the game, and both peers exchange every checksum of them.
 //! Absent: transfers, links, why peers are in the roster.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
@@ -14,48 +14,48 @@ use crate::input_log::InputLog;
 use crate::packet::CheckBlock;
 use crate::roster::RosterEntry;
 
-/// Own checksums kept for comparison: others may be this many checks behind or ahead.
+/// Own checksums kept for comparison: other peers may be this many checks behind or ahead.
 const OWN_CHECKS: usize = 4;
-/// Time the other side has to send its findings.
+/// Time the other peer has to send its findings.
 const AUDIT_TIMEOUT: Micros = Micros::from_secs(8);
 
-/// Checksums, what is due, and the difference under audit.
+/// Own checksums, the frames to hash next, and the difference under audit.
 #[derive(Debug)]
 pub(crate) struct DesyncAudit {
     interval: u32,
-    /// Hash of all confirmed inputs.
+    /// Hash of all confirmed inputs so far.
     inputs: u64,
-    /// That hash and the present slots, by frame: joiners are sent the one, and recent frames are
-    /// resimulated with the other.
+    /// Input hash and present slots by frame: joiners are sent the hash, and resimulation needs the
+    /// slots.
     past: Vec<(Frame, u64, SlotSet)>,
-    /// That hash at the last frames to check.
+    /// Input hash at the last frames that were compared.
     inputs_at: [(Frame, u64); OWN_CHECKS],
     /// Next frame whose state must be hashed.
     next: Frame,
     own: [Option<OwnCheck>; OWN_CHECKS],
     newest: Option<OwnCheck>,
     keep: Option<Frame>,
-    /// Frame this peer began with, and the hash of the inputs up to it.
+    /// First frame of this peer's stay, and the hash of all inputs up to it.
     origin: Frame,
     origin_inputs: u64,
-    /// Where the states set aside begin: with the state this peer began with, or one that replaced
-    /// a wrong state.
+    /// Frame of the oldest retained state: the one this peer began with, or one that replaced a
+    /// wrong state.
     base: Frame,
     audit: Option<Audit>,
     scratch: Vec<u8>,
 }
 
-/// What an audit found.
+/// Result of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Conclusion {
-    /// The two hold different inputs of this peer.
+    /// The two peers hold different inputs of `suspect`.
     Inputs { with: PeerId, suspect: PeerId, frame: Frame },
-    /// The inputs are equal. If both states were changed, neither is right.
+    /// Inputs are equal. If both states were changed, neither is right.
     Cause { with: PeerId, cause: DesyncCause, both_changed: bool },
 }
 
-/// A stretch that is resimulated.
+/// A range of frames that is resimulated.
 #[derive(Debug)]
 struct Audit {
     with: PeerId,
@@ -63,8 +63,8 @@ struct Audit {
     to: Frame,
     live_hash: u32,
     hashes: Vec<u32>,
-    /// Inputs of all peers in it, as far as they were held when it was opened: by the time the
-    /// other side has sent its findings, newer entries may have replaced them.
+    /// Hashes of all peers' inputs in the range, computed when the audit was opened: by the time
+    /// the other peer has sent its findings, newer entries may have replaced the inputs.
     streams: Vec<(PeerId, u32)>,
     is_told: bool,
     opened_at: Micros,
@@ -89,7 +89,7 @@ impl DesyncAudit {
         }
     }
 
-    /// Takes a frame's final inputs. An empty slot's cell may hold anything: it is left out.
+    /// Takes a frame's final inputs. Inputs of empty slots are arbitrary and not hashed.
     #[inline]
     pub(crate) fn confirm<I: Input>(&mut self, frame: Frame, row: &[I], present: SlotSet) {
         for slot in present {
@@ -118,7 +118,7 @@ impl DesyncAudit {
         if at == frame { present } else { SlotSet::EMPTY }
     }
 
-    /// Begins again with the state of `frame`, to which inputs with this hash led.
+    /// Restarts with the state of `frame`; `inputs` is the hash of all inputs up to it.
     pub(crate) fn restart(&mut self, frame: Frame, inputs: u64) {
         self.inputs = inputs;
         self.origin = frame;
@@ -134,8 +134,8 @@ impl DesyncAudit {
         self.audit = None;
     }
 
-    /// States after this frame were wrong: they are hashed again. Returns the last frame of which a
-    /// wrong checksum may have been sent.
+    /// States after this frame were wrong and are hashed again. Returns the last frame whose wrong
+    /// checksum may have been sent.
     pub(crate) fn forget_after(&mut self, frame: Frame) -> Frame {
         let through = self.newest.map_or(frame, |own| own.frame.max(frame));
         self.base = frame;
@@ -148,22 +148,22 @@ impl DesyncAudit {
         through
     }
 
-    /// Last frame up to this one whose state is set aside, if nothing since was compared: compared
-    /// frames are set aside, and so is the first of all.
+    /// Last frame up to `agreed` whose state is retained, if nothing later was compared: compared
+    /// frames are retained, and so is the first one.
     pub(crate) fn look_back(&self, agreed: Frame) -> Frame {
         let compared = agreed.number() / self.interval.max(1) * self.interval.max(1);
         Frame::new(compared).max(self.base)
     }
 
-    /// Whether this state is to be set aside.
+    /// Whether the state of this frame must be retained.
     pub(crate) fn keeps(&self, frame: Frame) -> bool {
         self.keep == Some(frame)
     }
 
     #[inline]
     pub(crate) fn is_check_frame(&self, frame: Frame) -> bool {
-        // Division is the slowest operation in a quiescent tick, and nearly all frames asked about
-        // are near the next one to check.
+        // Division is the slowest operation of a quiescent tick, and nearly all frames asked about
+        // are close to the next check.
         let near = self.next.number().abs_diff(frame.number());
         match self.interval {
             0 => false,
@@ -172,25 +172,24 @@ impl DesyncAudit {
         }
     }
 
-    /// A frame that should be hashed, once everything up to `finished` is final and simulated.
+    /// Frame to hash, once everything up to `finished` is final and simulated.
     #[inline]
     pub(crate) fn hash_due(&self, finished: Frame) -> Option<Frame> {
         (self.interval > 0 && self.next <= finished).then_some(self.next)
     }
 
-    /// Whether the state this peer began with, or that replaced a wrong one, is to be set aside
-    /// now.
+    /// Whether to retain now the state this peer began with, or the one that replaced a wrong one.
     #[inline]
     pub(crate) fn keep_base(&mut self, current: Frame) -> bool {
         let base = self.base;
         self.keep.take_if(|frame| *frame == current && *frame == base).is_some()
     }
 
-    /// A state to be set aside that was saved to be hashed.
+    /// Frame of a state that was saved to be hashed and must also be retained.
     #[inline]
     pub(crate) fn keep_due(&mut self) -> Option<Frame> {
         let base = self.base;
-        // That one is saved with the next tick.
+        // The base state is saved with the next tick.
         self.keep.take_if(|frame| *frame != base)
     }
 
@@ -208,7 +207,7 @@ impl DesyncAudit {
         (frame.number() / self.interval.max(1)) as usize % OWN_CHECKS
     }
 
-    /// Takes the checksum of a state. Remote ones that waited for it can be compared then.
+    /// Takes the checksum of an own state, so that remote ones that waited for it can be compared.
     pub(crate) fn take_own_hash(&mut self, frame: Frame, hash: Option<u64>) -> bool {
         let place = self.place(frame);
         self.next = frame.saturating_add(self.interval);
@@ -232,7 +231,7 @@ impl DesyncAudit {
         is_audited: bool,
     ) -> Option<Difference> {
         let check = RemoteCheck { frame, block };
-        // Repeated, in case it had been lost: what came of it is known.
+        // The check is repeated in case it was lost: this one was compared already.
         if !self.is_check_frame(frame) || frame == Frame::START || audit.told(frame).is_some() {
             return None;
         }
@@ -260,16 +259,16 @@ impl DesyncAudit {
         self.audit.is_some()
     }
 
-    /// Gives up an audit whose other side is not `there` any more or has not answered for long:
-    /// returns that peer.
+    /// Gives up an audit whose other peer is not `there` any more or has not answered in time.
+    /// Returns that peer.
     #[must_use]
     pub(crate) fn tick(&mut self, now: Micros, there: impl Fn(PeerId) -> bool) -> Option<PeerId> {
         let is_over = |audit: &mut Audit| !there(audit.with) || now.since(audit.opened_at) >= AUDIT_TIMEOUT;
         self.audit.take_if(is_over).map(|audit| audit.with)
     }
 
-    /// Begins the audit of a difference: between which states to resimulate. Inputs that are not
-    /// `kept` any more are equal, and only they are compared, as `streams` hashes them.
+    /// Opens the audit of a difference, and determines the frames to resimulate. Inputs that are
+    /// not `kept` any more are known to be equal; `streams` hashes the others.
     #[must_use]
     pub(crate) fn open(
         &mut self,
@@ -279,7 +278,7 @@ impl DesyncAudit {
         kept: impl Fn(Frame) -> bool,
         streams: impl Fn(Frame, Frame) -> Vec<(PeerId, u32)>,
     ) -> Option<(Frame, Frame)> {
-        // A peer that joined or recovered agrees from a frame on whose state only it has set aside.
+        // A peer that joined or recovered agrees from a frame on whose state only it has retained.
         let (from, to) = (self.look_back(theirs.agreed()), own.frame);
         if from >= to {
             return None;
@@ -299,8 +298,8 @@ impl DesyncAudit {
         Some((from, if reachable { to } else { from }))
     }
 
-    /// Takes the hash of a frame of the stretch. False if there is none: what is left are the
-    /// inputs.
+    /// Takes the hash of a resimulated frame. False if there is none, and only the inputs are
+    /// compared.
     #[must_use]
     pub(crate) fn take_side_hash(&mut self, hash: Option<u64>) -> bool {
         let Some(audit) = &mut self.audit else { return true };
@@ -311,7 +310,7 @@ impl DesyncAudit {
         hash.is_some()
     }
 
-    /// The stretch was resimulated: returns the findings to send.
+    /// Findings to send, once the range was resimulated.
     #[must_use]
     pub(crate) fn findings(&mut self) -> Option<(PeerId, Findings)> {
         let audit = self.audit.as_mut()?;
@@ -327,8 +326,8 @@ impl DesyncAudit {
         Some((audit.with, findings))
     }
 
-    /// Takes the other side's findings. A difference unnoticed so far is one now; findings may be
-    /// late, and a peer that recovered meanwhile has the same state again.
+    /// Takes the other peer's findings. They may report a difference this peer has not noticed yet.
+    /// Late findings of a peer that recovered meanwhile are ignored.
     pub(crate) fn handle_findings(
         &self,
         audit: &mut PeerAudit,
@@ -353,7 +352,7 @@ impl DesyncAudit {
         self.audit.as_ref().filter(|audit| audit.is_told).map(|audit| audit.with)
     }
 
-    /// Concludes once both sides have sent findings.
+    /// Concludes once both peers have sent findings.
     pub(crate) fn conclude(&mut self, theirs: &mut PeerAudit) -> Option<Conclusion> {
         let theirs = theirs.take_findings(self.audit.as_ref()?.to)?;
         let audit = self.audit.take()?;
@@ -369,9 +368,9 @@ impl DesyncAudit {
     }
 }
 
-/// For each of these that was there all the time, a hash of its inputs after `from` up to `to`, in
-/// the order of peers. Of those that joined or left meanwhile the two sides may have forgotten
-/// different parts.
+/// For each of these peers that was present in all frames after `from` up to `to`, a hash of its
+/// inputs, in the order of peers. Inputs of peers that joined or left in between are left out,
+/// because each side may have dropped different parts of them.
 pub(crate) fn stream_hashes<'a, I: Input>(
     log: &InputLog<I>,
     rows: impl Iterator<Item = &'a RosterEntry>,
@@ -394,7 +393,7 @@ pub(crate) fn stream_hashes<'a, I: Input>(
     streams
 }
 
-/// Peer of which two others hold different inputs.
+/// Peer of which the two sides hold different inputs.
 fn told_differently(ours: &[(PeerId, u32)], theirs: &[(PeerId, u32)]) -> Option<PeerId> {
     let differs = |(who, hash): &&(PeerId, u32)| theirs.iter().any(|(w, h)| w == who && h != hash);
     ours.iter().find(differs).map(|(who, _)| *who)
@@ -424,10 +423,10 @@ fn cause(ours: &Audit, theirs: &Findings) -> DesyncCause {
     }
 }
 
-/// Adds one input to a hash. `scratch` is grown once.
+/// Adds one input to a hash. `scratch` is reused between calls.
 fn mix<I: Input>(hash: u64, input: &I, scratch: &mut Vec<u8>) -> u64 {
     if I::SIZE <= 8 {
-        // The path of nearly every game, in every frame of every peer.
+        // Fast path: nearly every game has inputs of this size, in every frame.
         let mut word = [0; 8];
         input.write(&mut word[..I::SIZE]);
         return if I::SIZE == 0 { hash } else { mix_word(hash, word) };
@@ -443,7 +442,7 @@ fn mix_word(hash: u64, word: [u8; 8]) -> u64 {
     (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
-/// Checksums travel in 32 bits.
+/// Folds a checksum to 32 bits for packets.
 fn fold(hash: u64) -> u32 {
     (hash >> 32) as u32 ^ hash as u32
 }
@@ -458,7 +457,7 @@ mod tests {
         Frame::new(number)
     }
 
-    /// Compares every four frames, and has hashed frame 4 of inputs that were all 7.
+    /// An audit with checks every four frames that has hashed frame 4, with all inputs 7.
     fn audit() -> DesyncAudit {
         let config = TimelineConfig { checksum_interval_frames: 4, ..TimelineConfig::default() };
         let mut audit = DesyncAudit::new(&config, 64);
@@ -482,7 +481,7 @@ mod tests {
         assert_eq!((audit.keep_due(), audit.keep_due()), (Some(frame(4)), None));
     }
 
-    /// Two slots of which the second is empty in the second frame.
+    /// Hash of two slots; the second is empty in the second frame.
     fn hash_vector<I: Input>(rows: [[I; 2]; 2]) -> Vec<u8> {
         let present = [SlotSet::from_bits(0b11), SlotSet::from_bits(0b01)];
         let mut audit = DesyncAudit::new(&TimelineConfig::default(), 64);
@@ -531,7 +530,8 @@ mod tests {
         assert_eq!(peer.told(frame(3)), None);
     }
 
-    /// Both resimulate frames 1 to 4; what the other side found is that plus `change`.
+    /// Both peers resimulate frames 1 to 4; the other peer's findings are the local ones plus
+    /// `change`.
     fn concluded(change: impl Fn(&mut Findings)) -> Option<Conclusion> {
         let (mut audit, mut peer) = (audit(), PeerAudit::default());
         let told = block(&audit, 1);

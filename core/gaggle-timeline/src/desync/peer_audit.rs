@@ -1,6 +1,8 @@
-//! Hashes one peer told, how they compare with ours, and what others hold against it.
+//! Hashes one peer sent, how they compare with the local ones, and what other peers' hashes say
+//! about it.
 //!
-//! `DesyncAudit` compares, the peer table keeps it. Absent: states, links, whether the peer plays.
+//! `DesyncAudit` compares them, the peer table owns one per peer. Absent: states, links, whether
+//! the peer plays.
 
 use gaggle_kit::{Frame, PeerId};
 
@@ -16,14 +18,14 @@ pub(crate) struct OwnCheck {
     pub(crate) inputs_hash: u32,
 }
 
-/// Hashes a peer told of one frame.
+/// Hashes a peer sent for one frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RemoteCheck {
     pub(crate) frame: Frame,
     pub(crate) block: CheckBlock,
 }
 
-/// A difference that was found, and what to tell of it.
+/// A difference that was found, for the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub(crate) struct Difference {
@@ -31,36 +33,36 @@ pub(crate) struct Difference {
     pub(crate) event: Option<SessionEvent>,
 }
 
-/// Hashes of a peer that are remembered: as many as local ones.
+/// Hashes remembered of a peer: as many as local ones.
 const TOLD_CHECKS: usize = 4;
 
-/// What is known of one peer's states.
+/// State comparison with one peer.
 #[derive(Debug, Default)]
 pub(crate) struct PeerAudit {
     /// Hashes not yet compared, oldest first.
     waiting: [Option<RemoteCheck>; 2],
-    /// The last hashes it told, newest first, whatever became of them.
+    /// Last hashes the peer sent, newest first, compared or not.
     told: [Option<RemoteCheck>; TOLD_CHECKS],
-    /// The last frame whose hashes were equal.
+    /// Last frame whose hashes were equal.
     agreed: Frame,
-    /// A hash of this stay was compared with ours, whatever came of it.
+    /// A hash of this stay was compared with a local one, equal or not.
     is_compared: bool,
     /// A difference was found: nothing more is compared with this peer.
     differs: bool,
-    /// The last frame at which its state was told to differ.
+    /// Last frame at which a difference with this peer was reported.
     differed_at: Frame,
-    /// The hashes that differed, until an audit looks into them.
+    /// Local hashes that differed, until an audit examines them.
     difference: Option<OwnCheck>,
-    /// What the peer found, until our own audit is over.
+    /// Findings the peer sent, until the local audit is over.
     findings: Option<Findings>,
-    /// Other peers hold other entries of it than we do, which was reported.
+    /// Other peers hold other entries of this peer than the local peer does; this was reported.
     is_contested: bool,
-    /// Peers that say so, or whose hashes do.
+    /// Peers that reported other entries of it, or whose hashes imply them.
     accusers: Vec<PeerId>,
 }
 
 impl PeerAudit {
-    /// Another stay begins, theirs or ours: what was compared between the old ones says nothing.
+    /// Another stay begins, of either peer: earlier comparisons are void.
     pub(crate) fn begin_stay(&mut self, agreed: Frame) {
         *self = PeerAudit { agreed, ..PeerAudit::default() };
     }
@@ -69,7 +71,7 @@ impl PeerAudit {
         self.agreed
     }
 
-    /// It took the state of a peer that agreed with all up to here.
+    /// The peer took the state of a peer that agreed with all local states up to this frame.
     pub(crate) fn raise_agreed(&mut self, agreed: Frame) {
         self.agreed = self.agreed.max(agreed);
     }
@@ -78,9 +80,8 @@ impl PeerAudit {
         self.is_compared
     }
 
-    /// What was compared up to `agreed` is settled, one way or the other. What it told stays told:
-    /// a peer that is forgotten has no voice when the next difference is voted on, and fewer might
-    /// win.
+    /// Ends all comparisons up to `agreed`. The hashes the peer sent stay remembered: without them
+    /// it would have no vote on the next difference, and a smaller group might win.
     pub(crate) fn settle(&mut self, agreed: Frame) {
         self.agreed = agreed;
         self.differs = false;
@@ -88,19 +89,19 @@ impl PeerAudit {
         self.findings = None;
     }
 
-    /// As [`settle`](PeerAudit::settle), up to where hashes were equal.
+    /// As [`settle`](PeerAudit::settle), up to the last frame with equal hashes.
     pub(crate) fn settle_as_agreed(&mut self) {
         self.settle(self.agreed);
     }
 
-    /// It has another state than the one whose hashes it told up to this frame.
+    /// The peer replaced the state whose hashes it sent up to this frame.
     pub(crate) fn forget_told_through(&mut self, frame: Frame) {
         for told in self.waiting.iter_mut().chain(&mut self.told) {
             *told = told.filter(|check| check.frame > frame);
         }
     }
 
-    /// The branch is another: hashes told in the one before may rest on inputs that do not count
+    /// The branch changed: hashes sent in the branch before may depend on inputs that do not count
     /// any more.
     pub(crate) fn forget_told(&mut self) {
         self.waiting = [None; 2];
@@ -114,24 +115,25 @@ impl PeerAudit {
         }
     }
 
-    /// Inputs and state hash it told for a frame, lately.
+    /// Input hash and state hash the peer sent recently for a frame.
     pub(crate) fn told(&self, frame: Frame) -> Option<(u32, u32)> {
         let told = self.told.iter().flatten().find(|check| check.frame == frame)?;
         Some((told.block.inputs_hash, told.block.state_hash))
     }
 
-    /// Ours is still to come. Two can be under way; a third replaces the older.
+    /// Keeps hashes whose local counterpart is not computed yet. At most two wait; a third replaces
+    /// the older.
     pub(crate) fn keep_waiting(&mut self, check: RemoteCheck) {
         let place = self.waiting.iter().position(Option::is_none).unwrap_or(0);
         self.waiting[place] = Some(check);
     }
 
-    /// Hashes up to `frame` that wait to be compared.
+    /// Takes the hashes up to `frame` that wait to be compared.
     pub(crate) fn take_waiting(&mut self, frame: Frame) -> [Option<RemoteCheck>; 2] {
         self.waiting.each_mut().map(|waiting| waiting.take_if(|check| check.frame <= frame))
     }
 
-    /// Compares hashes with ours. An audit looks into a difference only if it `is_audited`.
+    /// Compares hashes with local ones. A difference is kept for an audit only if `is_audited`.
     pub(crate) fn compare(
         &mut self,
         peer: PeerId,
@@ -165,13 +167,13 @@ impl PeerAudit {
         SessionEvent::DesyncDetected { peer, frame, local: own.state_hash, remote: theirs, agreed }
     }
 
-    /// Whether findings up to this frame are about another difference than those known. What was
-    /// forgotten since it was told is none: the next check tells whether there is one.
+    /// Whether findings up to this frame report a difference not known yet. If hashes of it were
+    /// forgotten since, the answer is no; the next check will find the difference again.
     pub(crate) fn is_news(&self, to: Frame) -> bool {
         !self.differs && to > self.agreed.max(self.differed_at)
     }
 
-    /// The peer noticed a difference first: our hashes reached it, its own did not reach us.
+    /// The peer noticed a difference first: it has the local hashes, and its own were lost.
     pub(crate) fn note_noticed(&mut self, peer: PeerId, own: OwnCheck, theirs: u32) -> Difference {
         self.differs = true;
         self.difference = Some(own);
@@ -183,12 +185,12 @@ impl PeerAudit {
         self.findings = Some(findings);
     }
 
-    /// What it found about the stretch that ends here.
+    /// Takes the peer's findings about the range that ends here.
     pub(crate) fn take_findings(&mut self, to: Frame) -> Option<Findings> {
         self.findings.take_if(|found| found.to == to)
     }
 
-    /// Whether a difference waits to be looked into.
+    /// Whether a difference waits for an audit.
     pub(crate) fn has_difference(&self) -> bool {
         self.difference.is_some()
     }
@@ -197,13 +199,13 @@ impl PeerAudit {
         self.difference.take()
     }
 
-    /// Other peers hold other entries of it than we do. True if that is news.
+    /// Notes that other peers hold other entries of this peer. True the first time.
     #[must_use]
     pub(crate) fn contest(&mut self) -> bool {
         !std::mem::replace(&mut self.is_contested, true)
     }
 
-    /// A peer accuses it. How many do.
+    /// Notes that a peer accuses this one. Returns how many do.
     #[must_use]
     pub(crate) fn accuse(&mut self, accuser: PeerId) -> usize {
         if !self.accusers.contains(&accuser) {

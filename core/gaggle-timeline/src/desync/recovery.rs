@@ -1,57 +1,58 @@
-//! After a desync: which peer is wrong, and whose state replaces a wrong one.
+//! Recovery from a desync: which peer is wrong, and which state replaces a wrong one.
 //!
-//! A peer that finds, simulating again, that its own state was changed from outside takes the
-//! other's. Else peers with the same hashes for a frame are a group: the smaller takes the state of
-//! the larger, of two equally large the one without the member present longest. Absent: transfers.
+//! A peer whose audit finds its own state changed from outside takes the other's state. Otherwise
+//! peers with equal hashes form a group: the smaller group takes the larger one's state; between
+//! equal groups the one with the longest-present member wins. Absent: transfers.
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng};
 
 use super::peer_audit::OwnCheck;
 use crate::event::DesyncCause;
 
-/// So long all peers have to tell their hashes.
+/// Time all peers have to send their hashes.
 const VOTE_TIMEOUT: Micros = Micros::from_secs(1);
-/// So long an audit may delay a recovery.
+/// Longest time an audit may delay a recovery.
 const AUDIT_GRACE: Micros = Micros::from_millis(1_800);
-/// Between two recoveries passes so long at least, twice as long after each that follows soon.
+/// Shortest pause between two recoveries, doubled after each that follows soon.
 const PAUSE_MIN: Micros = Micros::from_secs(4);
 const PAUSE_MAX: Micros = Micros::from_secs(120);
 
-/// What is known of a difference, and what is being done about it.
+/// A difference and its recovery.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
-    /// A frame for which another peer has other hashes, and since when that is known.
+    /// A frame for which another peer has other hashes, and when this was noticed.
     suspect: Option<(Frame, Micros)>,
-    /// Audits found that our state was changed from outside, and this peer's is right.
+    /// Audits found that the local state was changed from outside, and that this peer's state is
+    /// right.
     wrong: Option<PeerId>,
-    /// They found that these peers' states were, and ours is right.
+    /// Peers whose states audits found changed, while the local one is right.
     changed: Vec<PeerId>,
-    /// A state was asked for.
+    /// Another peer's state was requested.
     is_under_way: bool,
     recovered_at: Option<Micros>,
-    /// The peer whose state was taken then.
+    /// Peer whose state was taken last.
     donor: Option<PeerId>,
     pause: Micros,
 }
 
-/// First frame and first slot of a member; smaller is longer present.
+/// First frame and first slot of a member; a smaller rank means longer present.
 type Rank = (Frame, u32);
 
 /// The rank of spectators.
 const SPECTATOR: Rank = (Frame::NEVER, u32::MAX);
 
-/// One peer as far as a vote is concerned.
+/// One peer as a vote sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Voter {
     pub(crate) peer: PeerId,
-    /// None of a peer without a row in the roster.
+    /// Rank in the roster; none for a peer without a row.
     pub(crate) rank: Option<Rank>,
     pub(crate) is_member: bool,
     pub(crate) is_trusted: bool,
     pub(crate) is_spectator: bool,
-    /// It can give its state: it was heard on a link of its own lately.
+    /// The peer was heard recently on a direct link, so it can send its state.
     pub(crate) is_near: bool,
-    /// Inputs and state hash it told for the frame in question.
+    /// Input hash and state hash it sent for the frame under vote.
     pub(crate) told: Option<(u32, u32)>,
 }
 
@@ -59,19 +60,19 @@ pub(crate) struct Voter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Vote {
-    /// Not all have told their hashes yet.
+    /// Some peers have not sent their hashes yet.
     Wait,
-    /// Ours is right.
+    /// The local state is right.
     Keep,
-    /// Too long ago, or not all were heard: the next comparison tells whether there still is a
-    /// difference.
+    /// The frame is too old, or some peers were not heard. The next comparison will show whether a
+    /// difference remains.
     Forget,
-    /// This peer's state replaces ours.
+    /// This peer's state replaces the local one.
     Take(PeerId),
 }
 
 impl Recovery {
-    /// An audit is over. Where both states were changed it says nothing about which is right.
+    /// Takes the cause an audit found. If both states were changed, neither is known to be right.
     pub(crate) fn note_cause(&mut self, peer: PeerId, cause: DesyncCause, both_changed: bool) {
         match cause {
             DesyncCause::LocalStateCorrupted { .. } if !both_changed => self.wrong = Some(peer),
@@ -85,17 +86,17 @@ impl Recovery {
         self.suspect.get_or_insert((frame, now));
     }
 
-    /// Whether there is a difference that is not settled.
+    /// Whether a difference is not resolved yet.
     pub(crate) fn is_open(&self) -> bool {
         self.suspect.is_some() || self.is_under_way
     }
 
-    /// Whether the state that is coming replaces ours without our leaving the match.
+    /// Whether a requested state replaces the local one while this peer stays in the match.
     pub(crate) fn is_under_way(&self) -> bool {
         self.is_under_way
     }
 
-    /// Another stay begins: what was compared is void.
+    /// Another stay begins: earlier comparisons are void.
     pub(crate) fn restart(&mut self) {
         self.suspect = None;
         self.wrong = None;
@@ -103,15 +104,15 @@ impl Recovery {
         self.is_under_way = false;
     }
 
-    /// A state was asked for, whatever the reason.
+    /// A state was requested from this peer, for whatever reason.
     #[cfg(test)]
     pub(crate) fn begin_with(&mut self, donor: PeerId) {
         self.wrong = Some(donor);
         self.is_under_way = true;
     }
 
-    /// Another stay begins, with another peer's state. If that is how a wrong one was replaced, it
-    /// counts like any recovery.
+    /// Another stay begins with another peer's state. If it replaced a wrong state, it counts as a
+    /// recovery.
     pub(crate) fn end_by_entry(&mut self, now: Micros, donor: PeerId) {
         match self.is_under_way {
             true => self.note_recovered(now, donor),
@@ -127,7 +128,7 @@ impl Recovery {
         self.restart();
     }
 
-    /// The peer that was asked gave nothing. That our state was changed is as true as before.
+    /// The asked peer sent no state. The finding that the local state was changed stays valid.
     pub(crate) fn retry_without(&mut self, donor: Option<PeerId>) {
         let wrong = self.wrong;
         self.restart();
@@ -135,7 +136,7 @@ impl Recovery {
         self.donor = donor.or(self.donor);
     }
 
-    /// The frame to vote on, once it is time to.
+    /// Frame to vote on, once it is time to vote.
     #[must_use]
     pub(crate) fn due(&self, now: Micros, is_able: bool, is_audited: bool) -> Option<Frame> {
         let (frame, since) = self.suspect?;
@@ -144,8 +145,9 @@ impl Recovery {
         (!self.is_under_way && is_able && is_looked_into && is_rested).then_some(frame)
     }
 
-    /// Decides with what `others` told about the frame that is [`due`](Recovery::due), of which
-    /// ours are `own`. What `feeder` feeds us may be why there is a difference.
+    /// Decides with the hashes of `others` for the frame that is [`due`](Recovery::due); `own` are
+    /// the local ones. If this peer is fed by `feeder`, wrong entries of that donor may be the
+    /// cause.
     pub(crate) fn vote(
         &mut self,
         (now, rng): (Micros, &mut Prng),
@@ -169,7 +171,7 @@ impl Recovery {
         self.changed.clear();
         let givers = [self.donor, feeder];
         prefer(&mut winners, |voter| !givers.contains(&Some(voter.peer)));
-        // A state comes over a link of its own: a peer heard through others cannot give one.
+        // A state needs a direct link: a peer heard only through others cannot send one.
         prefer(&mut winners, |voter| voter.is_near);
         if let Some(donor) = rng.pick(&winners).map(|voter| voter.peer) {
             self.is_under_way = true;
@@ -179,9 +181,9 @@ impl Recovery {
         if all_told && own.is_some() { Vote::Keep } else { Vote::Forget }
     }
 
-    /// The group that wins against ours, if one does. A peer known to have been changed from
-    /// outside has no voice. Of two equally large ours wins if it is known to be right, or if not
-    /// all have told. To a spectator, other spectators are the last to be asked.
+    /// The group that wins against the local one, if any. A peer known to have been changed from
+    /// outside has no vote. Of two equal groups the local one wins if its state is known to be
+    /// right, or if some peers have not sent hashes. Spectators ask other spectators last.
     fn outvoted_by(&self, own: OwnCheck, all_told: bool, local: &Voter, others: &[Voter]) -> Vec<Voter> {
         let is_right = !self.changed.is_empty() || !all_told || local.is_spectator;
         let ours = (own.inputs_hash, own.state_hash);
@@ -196,7 +198,7 @@ impl Recovery {
             };
             voices.extend(voter.told.map(|hashes| (rank, hashes, voter)));
         }
-        // Larger first, then the one with the member present longest.
+        // Larger groups first, then the one with the longest-present member.
         let weight = |hashes: (u32, u32)| {
             let group = voices.iter().filter(|(_, told, _)| *told == hashes);
             let first = group.clone().map(|(rank, ..)| *rank).min().unwrap_or(SPECTATOR);
@@ -209,14 +211,14 @@ impl Recovery {
     }
 }
 
-/// Peers that hold the same hashes as this one, which is one of them.
+/// Peers with the same hashes as this one, itself included.
 fn group_of(peer: PeerId, others: &[Voter]) -> Vec<Voter> {
     let right = others.iter().find(|voter| voter.peer == peer).and_then(|voter| voter.told);
     let able = others.iter().filter(|voter| voter.is_member && voter.is_trusted);
     able.filter(|voter| voter.peer == peer || right.is_some() && voter.told == right).copied().collect()
 }
 
-/// Leaves only those that are so, if there are any.
+/// Keeps only the voters that meet the condition, if any do.
 fn prefer(voters: &mut Vec<Voter>, so: impl Fn(&Voter) -> bool) {
     if voters.iter().any(&so) {
         voters.retain(so);
@@ -241,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Peer `number` with hash 1 votes at `secs`, with the others' hashes.
+    /// Vote of peer `number`, whose hash is 1, at `secs`, with the others' hashes.
     fn vote(recovery: &mut Recovery, number: u32, secs: u64, others: &[Voter]) -> Vote {
         let own = OwnCheck { frame: FRAME, inputs_hash: 0, state_hash: 1 };
         let now = Micros::from_secs(secs);

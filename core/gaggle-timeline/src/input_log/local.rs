@@ -1,12 +1,12 @@
-//! The stream of this peer: samples of local input become entries, one for each frame.
+//! Stream of the local peer: one entry per frame, made from samples of local input.
 //!
-//! Input delay is how far the newest entry is ahead of the simulation. Raising it means writing one
-//! sample into two entries, lowering it merging two samples into one. Either waits a moment for a
-//! sample that equals the last entry, so that no press is lost, doubled or moved without need.
+//! Input delay is the distance of the newest entry from the simulation. To raise it, a sample is
+//! written into two entries; to lower it, two are merged. Either waits briefly for a sample equal
+//! to the last entry, so that no press is lost or doubled. Absent: peers, packets.
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
-/// Ticks to wait for such a moment before changing it anyway.
+/// Ticks to wait for such a sample before the delay is changed anyway.
 const STEP_PATIENCE_TICKS: u32 = 6;
 
 /// Entries of the local players.
@@ -14,25 +14,25 @@ const STEP_PATIENCE_TICKS: u32 = 6;
 pub(crate) struct LocalStream<I> {
     /// Number of local players.
     players: usize,
-    /// Their slots; none until they are admitted.
+    /// Their slots; empty until the peer is admitted.
     slots: SlotSet,
     /// Content of the next entry, one input per player.
     sample: Vec<I>,
-    /// Slots whose `sample` is in no entry yet.
+    /// Slots whose `sample` is not in an entry yet.
     untold: SlotSet,
     /// Ring of entries, one input per local slot each.
     entries: Vec<I>,
-    /// Ring beside it: whether an entry says anything its receiver would not have predicted.
+    /// Whether each entry of the ring differs from what its receiver would have predicted.
     changes: Vec<bool>,
     frames_mask: u32,
     newest: Frame,
     /// Ticks for which a change of delay has been waiting.
     step_waits: u32,
-    /// Frame to simulate for which entries were last written.
+    /// Frame to simulate when entries were last written.
     recorded_for: Frame,
     /// Frames the newest entry is ahead of the simulated frame.
     input_delay: u32,
-    /// Newest entry that says something new.
+    /// Newest entry that differs from its prediction.
     newest_change: Frame,
 }
 
@@ -55,7 +55,7 @@ impl<I: Input> LocalStream<I> {
         }
     }
 
-    /// Begins a new stream after this frame, with neutral input.
+    /// Begins a new stream after this frame; its first entries are neutral.
     pub(crate) fn begin_after(&mut self, frame: Frame) {
         self.newest = frame;
         self.sample.fill(I::default());
@@ -66,18 +66,18 @@ impl<I: Input> LocalStream<I> {
         self.newest_change = frame;
     }
 
-    /// Whether entries for simulating `next` were written.
+    /// Whether the entries for simulating `next` were written.
     #[inline]
     pub(crate) fn is_recorded(&self, next: Frame) -> bool {
         self.recorded_for == next
     }
 
-    /// Entries are written for every frame from now on.
+    /// Entries are written again for every frame from now on.
     pub(crate) fn record_anew(&mut self) {
         self.recorded_for = Frame::START;
     }
 
-    /// As [`emit`](LocalStream::emit), once for each frame to be simulated.
+    /// As [`emit`](LocalStream::emit), at most once per simulated frame.
     #[inline(always)]
     pub(crate) fn record(&mut self, next: Frame, delay: u32, entry: impl FnMut(Frame, &[I])) {
         self.recorded_for = next;
@@ -88,7 +88,7 @@ impl<I: Input> LocalStream<I> {
         }
     }
 
-    /// Marks an entry that says something besides inputs.
+    /// Marks an entry that has more than inputs.
     pub(crate) fn note_change(&mut self, frame: Frame) {
         self.newest_change = self.newest_change.max(frame);
     }
@@ -135,13 +135,13 @@ impl<I: Input> LocalStream<I> {
         &self.entries[at..at + players]
     }
 
-    /// Whether an entry says anything its receiver would not have predicted from the one before.
+    /// Whether an entry differs from what its receiver would have predicted from the one before.
     pub(crate) fn is_change(&self, frame: Frame) -> bool {
         self.changes[(frame.number() & self.frames_mask) as usize]
     }
 
-    /// Sets a local player's input. If it is set again before an entry holds it (twice in one tick,
-    /// or during a stall), both count. False for a slot that is not local.
+    /// Sets a local player's input. If it is set twice before an entry takes it (in one tick, or
+    /// during a stall), both count. False for a slot that is not local.
     pub(crate) fn sample(&mut self, slot: Slot, input: I) -> bool {
         let Some(index) = self.slots.iter().position(|local| local == slot) else { return false };
         let pending = &mut self.sample[index];
@@ -150,24 +150,24 @@ impl<I: Input> LocalStream<I> {
         true
     }
 
-    /// Writes the entries a tick needs, oldest first, so that the newest gets `target_delay` ahead
-    /// of `next`, the frame to be simulated, and no later than it.
+    /// Writes the entries a tick needs, oldest first, so that the newest is `target_delay` frames
+    /// ahead of `next`, the frame to be simulated, and never behind it.
     #[inline(always)]
     fn emit(&mut self, next: Frame, target_delay: u32, mut entry: impl FnMut(Frame, &[I])) {
         let due = next.saturating_add(target_delay);
         if self.newest.next() == due {
-            // As nearly always: the delay is what it should be.
+            // The usual case: the delay is what it should be.
             self.push(&mut entry);
         } else {
             self.emit_towards(next, due, entry);
         }
     }
 
-    /// The delay is to be changed.
+    /// Writes entries while the delay is being changed.
     #[inline(never)]
     fn emit_towards(&mut self, next: Frame, due: Frame, mut entry: impl FnMut(Frame, &[I])) {
         let plain = self.newest.next();
-        // The entry for `next` itself cannot wait.
+        // The entry for `next` itself must be written now.
         let must = next.since(self.newest);
         let steps = match () {
             () if self.step_waits < STEP_PATIENCE_TICKS && self.differs_from_last() => {
@@ -186,7 +186,7 @@ impl<I: Input> LocalStream<I> {
         }
     }
 
-    /// Entries that no player could have made: neutral input as long as the delay, at the start.
+    /// Writes neutral entries for as many frames as the delay, at the start of a stream.
     pub(crate) fn fill_neutral(&mut self, delay: u32, mut entry: impl FnMut(Frame, &[I])) {
         for _ in 0..delay {
             self.newest = self.newest.next();
@@ -214,7 +214,7 @@ impl<I: Input> LocalStream<I> {
             *sample = sample.repeat();
         };
         match &mut self.sample[..] {
-            // Usually there is one entry, and preparing for many takes longer than writing it.
+            // Usually there is one entry, and preparing for many takes longer than writing one.
             [sample] => tell(0, sample),
             samples => samples.iter_mut().enumerate().for_each(|(nth, sample)| tell(nth, sample)),
         }

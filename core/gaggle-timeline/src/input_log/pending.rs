@@ -1,6 +1,7 @@
-//! Entries of joiners and of peers that left, and all entries as the membership machine reads them.
+//! Entries of joiners and of peers that left, and access of the membership machine to all entries.
 //!
-//! `InputLog` moves them into its table when their stream counts. Absent: from when it counts.
+//! `InputLog` moves them into its table when their stream counts. Absent: the frame from which a
+//! stream counts.
 
 use std::collections::VecDeque;
 
@@ -10,7 +11,7 @@ use super::InputLog;
 use crate::membership::Entries;
 use crate::roster::{RosterEntry, StreamId};
 
-/// Entries of a peer that may have no place in the table yet.
+/// Entries of a peer that may have no slot in the table yet.
 #[derive(Debug)]
 pub(super) struct PendingStream<I> {
     pub(super) players: usize,
@@ -54,7 +55,7 @@ impl<I: Input> Entries for InputLog<I> {
         }
         match self.pending.get(&stream).and_then(|pending| pending.entry(frame)) {
             Some(entry) => entry.for_each(put),
-            // Before its first frame a stream counts for none, and none needs to know what it said.
+            // Before its first frame a stream counts for no peer, and no peer needs those entries.
             None => {
                 let players = self.track_index(stream).map_or(0, |track| self.tracks[track].row.slots.len());
                 (0..players).for_each(|_| put(I::default()));

@@ -1,7 +1,7 @@
-//! Remembers what each simulated frame asked about inputs that were guesses.
+//! Record of what each simulated frame asked about predicted inputs.
 //!
-//! Owns the records of all frames that can still be simulated again, and answers one thing: would
-//! this frame have gone differently with that input? Does not decide when to roll back.
+//! `InputLog` asks whether a frame would have run differently with another input, for all frames
+//! that can still be resimulated. Absent: when to roll back.
 
 use std::cell::Cell;
 
@@ -9,29 +9,29 @@ use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
 use crate::question::Question;
 
-/// Questions kept for all frames together. When they are used up a question falls back to "what
-/// exactly?", which is never wrong, only coarser.
+/// Questions kept for all frames together. When they are used up, a question counts as a read of
+/// the whole input: still correct, but it causes more rollbacks.
 const QUESTIONS_MAX: usize = 1_024;
 
-/// What one frame asked, besides its questions.
+/// What one frame asked besides its questions.
 #[derive(Clone, Copy, Default)]
 struct Asked {
-    /// Guessed inputs read whole, by slot.
+    /// Predicted inputs read whole, one bit per slot.
     whole: u64,
-    /// Guessed presences asked for, by slot.
+    /// Predicted presences asked for, one bit per slot.
     presence: u64,
-    /// Where the frame's questions begin, counted over the whole match.
+    /// Number of the frame's first question, counted over the whole match.
     from: u64,
 }
 
-/// The log. Frames are begun in order; a rollback cuts it back.
+/// Log of questions. Frames are begun in order; a rollback truncates it.
 #[derive(Debug)]
 pub(crate) struct QuestionLog<I: 'static> {
     frames: Vec<Asked>,
     questions: Vec<Question<I>>,
-    /// Where the next question goes, counted over the whole match.
+    /// Number of the next question, counted over the whole match.
     top: u64,
-    /// The oldest question that may still be asked again.
+    /// Oldest question that may still be asked again.
     tail: u64,
     /// The frame begun last.
     newest: Frame,
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Asked {
     }
 }
 
-/// Where one running tick writes down what it asks.
+/// Recorder of what a running tick asks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notebook<'a, I: 'static> {
     whole: &'a Cell<u64>,
@@ -54,7 +54,7 @@ pub(crate) struct Notebook<'a, I: 'static> {
 }
 
 impl<I: Input> QuestionLog<I> {
-    /// For a simulation that never goes back more than `frames` (a power of two).
+    /// A log for a simulation that never goes back more than `frames` (a power of two).
     pub(crate) fn new(frames: usize) -> Self {
         debug_assert!(frames.is_power_of_two());
         QuestionLog {
@@ -66,7 +66,7 @@ impl<I: Input> QuestionLog<I> {
         }
     }
 
-    /// Nothing was asked in any frame up to `frame`.
+    /// Restarts the log: no question was asked in any frame up to `frame`.
     pub(crate) fn restart(&mut self, frame: Frame) {
         self.frames.fill(Asked { from: self.top, ..Asked::default() });
         self.tail = self.top;
@@ -77,8 +77,8 @@ impl<I: Input> QuestionLog<I> {
         frame.number() as usize & (self.frames.len() - 1)
     }
 
-    /// Opens the page of `frame`. Pages of this frame and of later ones are torn out first, those
-    /// up to `confirmed` will never be asked for again.
+    /// Begins the record of `frame`. Records of this frame and later ones are dropped first; those
+    /// up to `confirmed` will never be needed again.
     pub(crate) fn begin(&mut self, frame: Frame, confirmed: Frame) -> Notebook<'_, I> {
         if frame <= self.newest {
             self.top = self.frames[self.index(frame)].from;
@@ -99,7 +99,7 @@ impl<I: Input> QuestionLog<I> {
         }
     }
 
-    /// Whether `frame` would have gone otherwise had `slot` given `input`.
+    /// Whether `frame` would have run differently if `slot` had given `input`.
     pub(crate) fn input_matters(&self, frame: Frame, slot: Slot, input: I) -> bool {
         let asked = self.frames[self.index(frame)];
         if SlotSet::from_bits(asked.whole).contains(slot) {

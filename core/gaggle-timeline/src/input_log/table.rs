@@ -1,5 +1,7 @@
-//! Inputs of all slots, frame by frame: confirmed where known, else what the frame was simulated
+//! Inputs of all slots by frame: confirmed ones where known, else those the frame was simulated
 //! with.
+//!
+//! `InputLog` reads and writes it. Absent: streams, and which inputs are predicted.
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
@@ -51,8 +53,8 @@ impl<I: Input> InputRing<I> {
         &mut self.cells[at]
     }
 
-    /// Fills the cells of `slots` at `frame` with the prediction that follows from `known`; does
-    /// nothing if that is `neutral`.
+    /// Fills the cells of `slots` at `frame` with the prediction that follows from the frame
+    /// `known`, unless that is `neutral`.
     pub(crate) fn guess(&mut self, frame: Frame, known: Frame, slots: SlotSet, neutral: bool) {
         let (from, to) = (self.at(known), self.at(frame));
         for slot in slots {

@@ -1,6 +1,6 @@
-//! Serving joiners: our state in pieces, then what we confirm, until they need it no more.
+//! Service for joiners: the local state in pieces, then confirmed entries, until they need no more.
 //!
-//! `Session` passes requests on and ticks it. Absent: which peers may join, how states are
+//! `Session` forwards requests and ticks it. Absent: which peers may join, how states are
 //! simulated, views.
 
 use gaggle_kit::{Frame, Micros, PeerId, StateHasher, compress};
@@ -11,27 +11,26 @@ use crate::membership::{Feed, History, JoinContext};
 use crate::session::Cx;
 use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, STATE_BYTES_MAX, WINDOW_BYTES};
 
-/// Joiners one peer serves at a time, spectators included: more are fed by each other.
+/// Joiners one peer serves at a time, spectators included; others are fed by other peers.
 const DONATIONS_MAX: usize = 8;
-/// What was confirmed is told in so many frames at least, or after so long.
+/// Newly confirmed frames after which a feed is sent, or the longest interval if they are fewer.
 const FEED_FRAMES: u32 = 3;
 const FEED_INTERVAL: Micros = Micros::from_millis(50);
-/// A member has less time for spectators. They pass it on at once, so that a chain of them is late
-/// but once.
+/// The same for feeds of a member to spectators. Spectators forward feeds at once, so a chain of
+/// them adds this latency only once.
 const SPECTATOR_FEED_FRAMES: u32 = 9;
 const SPECTATOR_FEED_INTERVAL: Micros = Micros::from_millis(150);
-/// Bytes most feeds take beside their tails, and for each of these.
+/// Size of most feeds without their tails, and of each tail.
 const FEED_BYTES: usize = 32;
 const FEED_TAIL_BYTES: usize = 64;
-/// Of those so many keep their places although they are spectators: other spectators can feed the
-/// rest, but no player.
+/// Spectators among them that keep being served by a player: further ones can be fed by spectators.
 const SPECTATORS_MAX: usize = 6;
-/// A joiner that takes nothing for so long is not coming.
+/// A joiner that acknowledges nothing for this long is dropped.
 const DONATION_TIMEOUT: Micros = Micros::from_secs(10);
-/// Nor is one that has all it needs for so long and does not play.
+/// A joiner that has all it needs for this long without playing is dropped.
 const ADMISSION_TIMEOUT: Micros = Micros::from_secs(60);
 
-/// A state that was too large is not written again for so long.
+/// A state that was too large is not encoded again for this long.
 const TOO_LARGE_TTL: Micros = Micros::from_secs(10);
 
 /// All joiners this peer serves.
@@ -39,7 +38,7 @@ const TOO_LARGE_TTL: Micros = Micros::from_secs(10);
 pub(crate) struct Donor {
     all: Vec<Donation>,
     count: u32,
-    /// Our state was too large when it was last written: its bytes, and when that was.
+    /// Size of the local state when it was last found too large, and when that was.
     too_large: Option<(u64, Micros)>,
 }
 
@@ -47,7 +46,7 @@ pub(crate) struct Donor {
 struct Donation {
     to: PeerId,
     number: u32,
-    /// When it began, or last went on.
+    /// When the stage began, or last made progress.
     since: Micros,
     is_spectator: bool,
     transfer: SnapshotTransfer,
@@ -56,25 +55,25 @@ struct Donation {
 
 #[derive(Debug)]
 enum SnapshotTransfer {
-    /// The state is to be written.
+    /// The state must be encoded.
     Wanted,
     Sending {
         state: Vec<u8>,
         sent: usize,
         got: usize,
     },
-    /// All of it has arrived, or none was asked for.
+    /// The whole state has arrived, or none was requested.
     Done,
 }
 
-/// What a joiner was told, and when.
+/// Progress a joiner was last fed up to, and when.
 #[derive(Debug, Clone, Copy)]
 struct Fed {
     known: Progress,
     at: Micros,
 }
 
-/// Up to which frame what is confirmed is known, in which branch, at which depth.
+/// Last confirmed frame that is known, with its branch and the depth of its view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) frame: Frame,
@@ -82,23 +81,23 @@ pub(crate) struct Progress {
     pub(crate) depth: u32,
 }
 
-/// A peer that wants to be served.
+/// A peer that asks to be served.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asker {
     pub(crate) peer: PeerId,
     pub(crate) is_spectator: bool,
-    /// It asks too often.
+    /// Its requests exceed the rate limit.
     pub(crate) is_limited: bool,
-    /// This peer has a state to give.
+    /// The local peer has a state to give.
     pub(crate) is_able: bool,
 }
 
-/// How a joiner that is served is doing.
+/// Condition of a joiner that is served.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Joining {
     pub(crate) is_spectator: bool,
     pub(crate) is_here: bool,
-    /// It is a member and has confirmed all since it became one.
+    /// It is a member and has confirmed all frames since it became one.
     pub(crate) is_full: bool,
 }
 
@@ -111,14 +110,14 @@ impl Donor {
         self.all.clear();
     }
 
-    /// Whether all joiners are spectators and have all they need but what we confirm.
+    /// Whether all joiners are spectators that need only confirmed entries.
     pub(crate) fn only_feed(&self) -> bool {
         self.all
             .iter()
             .all(|donation| donation.is_spectator && matches!(donation.transfer, SnapshotTransfer::Done))
     }
 
-    /// A state that is being sent.
+    /// Piece of a state that is being sent.
     #[cfg(test)]
     pub(crate) fn transfer(&self) -> Option<Vec<u8>> {
         self.all.iter().find_map(|donation| match &donation.transfer {
@@ -127,7 +126,7 @@ impl Donor {
         })
     }
 
-    /// A joiner that is being sent a state, and the transfer's number.
+    /// A joiner that is being sent a state, and the number of the transfer.
     #[cfg(test)]
     pub(crate) fn sending(&self) -> Option<(PeerId, u32)> {
         let sending =
@@ -135,19 +134,20 @@ impl Donor {
         Some((sending.to, sending.number))
     }
 
-    /// How many are sent a state and have not got it.
+    /// Number of joiners whose state has not arrived yet.
     #[cfg(test)]
     pub(crate) fn unfinished(&self) -> usize {
         self.all.iter().filter(|donation| !matches!(donation.transfer, SnapshotTransfer::Done)).count()
     }
 
-    /// Whether a state must be written for a joiner.
+    /// Whether the state must be encoded for a joiner.
     #[inline]
     pub(crate) fn export_due(&self) -> bool {
         self.all.iter().any(|donation| matches!(donation.transfer, SnapshotTransfer::Wanted))
     }
 
-    /// A joiner wants our state. Declined for what `cx` and `is_able` say, or if there is no room.
+    /// A joiner requests the local state. Declined if `cx` or `is_able` forbid it, or if no place
+    /// is left.
     pub(crate) fn handle_request(&mut self, cx: &mut Cx, asker: Asker) {
         self.forget(asker.peer);
         if !self.admits(cx, asker) {
@@ -164,8 +164,8 @@ impl Donor {
         });
     }
 
-    /// A joiner whose donor is gone wants to be fed on after what it knows. `has_feed` says whether
-    /// what it asks for is still held.
+    /// A joiner that lost its donor asks to be fed from the frame it knows on. `has_feed` says
+    /// whether those entries are still held.
     pub(crate) fn handle_feed_request(
         &mut self,
         cx: &mut Cx,
@@ -191,7 +191,7 @@ impl Donor {
         });
     }
 
-    /// Whether a joiner is served; it is told if not.
+    /// Whether a joiner is served; a joiner that is not gets a refusal.
     fn admits(&mut self, cx: &mut Cx, asker: Asker) -> bool {
         let now = cx.now;
         self.too_large.take_if(|(_, at)| now.since(*at) >= TOO_LARGE_TTL);
@@ -207,9 +207,9 @@ impl Donor {
         false
     }
 
-    /// Only once it is in the match a peer can say that it will only watch, so that any number of
-    /// spectators may fill all places. The one that most others could feed goes, unless the asker
-    /// is such a one itself. False if none does.
+    /// Makes a place for a player. Only in the match can a peer show that it is a spectator, so
+    /// spectators may fill all places. The spectator that most other peers could feed is dropped,
+    /// unless the asker is itself one of those. False if none is dropped.
     fn make_room(&mut self, cx: &mut Cx, asker: Asker) -> bool {
         let is_fed = |d: &&Donation| d.is_spectator && matches!(d.transfer, SnapshotTransfer::Done);
         let fed = || self.all.iter().filter(is_fed);
@@ -221,14 +221,15 @@ impl Donor {
         true
     }
 
-    /// What we told those we feed was wrong, if `was_wrong`: nothing but our new state helps them.
+    /// Ends all feeds. If `was_wrong`, what they contained was wrong, and the joiners need the new
+    /// state.
     pub(crate) fn end_all(&mut self, cx: &mut Cx, was_wrong: bool) {
         for donation in std::mem::take(&mut self.all).into_iter().filter(|_| was_wrong) {
             decline(cx, donation.to, Decline::TooOld);
         }
     }
 
-    /// A joiner has this much of the state.
+    /// A joiner acknowledged this much of the state.
     pub(crate) fn handle_ack(&mut self, now: Micros, peer: PeerId, number: u32, bytes: u64) {
         let donation = self.all.iter_mut().find(|d| d.to == peer && d.number == number);
         if let Some(Donation { transfer: SnapshotTransfer::Sending { sent, got, .. }, since, .. }) = donation
@@ -240,8 +241,8 @@ impl Donor {
         }
     }
 
-    /// The state is written, or could not be: joiners that wait for it get it, or are told.
-    /// `context` is what they need to go on from it, and the hash of all inputs before.
+    /// The state was encoded, or could not be: joiners that wait get it, or a refusal. `context` is
+    /// the join context, with the hash of all inputs before.
     pub(crate) fn handle_export(
         &mut self,
         cx: &mut Cx,
@@ -274,8 +275,8 @@ impl Donor {
         }
     }
 
-    /// The state could not be written. It would be asked for again for ever if a joiner went on
-    /// waiting for it.
+    /// The state could not be encoded: joiners that wait are declined, or it would be requested
+    /// without end.
     fn decline_wanted(&mut self, cx: &mut Cx, why: Decline) {
         self.all.retain(|donation| {
             let is_wanted = matches!(donation.transfer, SnapshotTransfer::Wanted);
@@ -286,11 +287,12 @@ impl Donor {
         });
     }
 
-    /// Time passes: pieces are sent, and joiners that are gone or have what they need are dropped,
-    /// as `joiner` says of each. Feeds are not told: see [`feed`](Donor::feed).
+    /// Advances time: sends pieces, and drops joiners that are gone or have what they need,
+    /// according to `joiner`. Feeds are sent by [`feed`](Donor::feed).
     pub(crate) fn tick(&mut self, cx: &mut Cx, is_able: bool, joiner: impl Fn(PeerId) -> Joining) {
         if !is_able {
-            // This peer may be about to leave, or was told of another branch: others must help.
+            // This peer may be about to leave, or was told of another branch: other donors must
+            // take over.
             for donation in std::mem::take(&mut self.all) {
                 decline(cx, donation.to, Decline::Unable);
             }
@@ -299,26 +301,26 @@ impl Donor {
         let now = cx.now;
         self.all.retain_mut(|donation| {
             let joiner = joiner(donation.to);
-            // Only once it is in the match it can say that it will only watch.
+            // Only in the match can a peer show that it is a spectator.
             donation.is_spectator |= joiner.is_spectator;
             let is_done = matches!(donation.transfer, SnapshotTransfer::Done);
             let timeout = if is_done { ADMISSION_TIMEOUT } else { DONATION_TIMEOUT };
-            // A spectator is fed for as long as it likes.
+            // A spectator is fed without time limit.
             let is_coming = is_done && donation.is_spectator || now.since(donation.since) < timeout;
             joiner.is_here && !(joiner.is_full && is_done) && is_coming
         });
         self.all.iter_mut().for_each(|donation| donation.send_pieces(cx));
     }
 
-    /// Whether any joiner was not told for long enough what we confirmed.
+    /// Whether a feed to any joiner is due.
     pub(crate) fn is_feed_due(&self, cx: &Cx, progress: Progress) -> bool {
         self.all.iter().any(|donation| donation.is_feed_due(cx, progress))
     }
 
-    /// Tells all joiners what we confirmed that were not told for long enough. `feed` makes it from
-    /// what a joiner knows; none if that is too long ago.
+    /// Sends newly confirmed entries to all joiners whose feed is due. `feed` makes it from the
+    /// joiner's progress; none if that is too old.
     pub(crate) fn feed(&mut self, cx: &mut Cx, progress: Progress, feed: impl Fn(Progress) -> Option<Feed>) {
-        // From the end: a joiner too far behind is served no more.
+        // From the end, because a joiner too far behind is removed.
         for nth in (0..self.all.len()).rev() {
             let donation = &mut self.all[nth];
             let (to, Some(fed)) = (donation.to, donation.fed) else { continue };
@@ -331,7 +333,7 @@ impl Donor {
                 continue;
             };
             let message = cx.outbox.message(to);
-            // At once what it will need, or it would grow with every field.
+            // Reserve all bytes at once, because the vector would grow with every field.
             message.reserve(FEED_BYTES + feed.tails.len() * FEED_TAIL_BYTES);
             Message::Feed(Box::new(feed)).encode(message);
             donation.fed = Some(Fed { known: progress, at: cx.now });
@@ -356,7 +358,7 @@ impl Donation {
         let (number, mut packed) = (self.number, Vec::new());
         while *sent < state.len() && *sent - *got < WINDOW_BYTES {
             let end = (*sent + PIECE_BYTES).min(state.len());
-            // Now and not all at once: no player has time for a large state within a frame.
+            // A piece per tick: compressing a large state takes longer than a frame.
             let bytes = &state[*sent..end];
             packed.clear();
             compress(bytes, &mut packed);
@@ -395,7 +397,7 @@ mod tests {
         Joining { is_spectator: false, is_here: true, is_full: false }
     }
 
-    /// What was declined, in order.
+    /// Refusals that were sent, in order.
     fn declined(cx: &mut Cx) -> Vec<(u128, Decline)> {
         let mut declined = Vec::new();
         while let Some((to, _, bytes)) = cx.outbox.pop() {

@@ -1,74 +1,71 @@
-//! Whether being fed leads anywhere: how far a donor has brought this peer, and when that was last
-//! better than before.
+//! Progress of being fed: how far a donor has brought this peer, and when that last improved.
 //!
-//! `Joiner` owns it; `Session` looks now and then. Absent: feeds, links, who else could be asked.
+//! `Joiner` owns it; `Session` checks it periodically. Absent: feeds, links, other donors.
 
 use gaggle_kit::{Frame, Micros, PeerId};
 
-/// So long a donor has to bring us closer to the others.
+/// Time a donor has to bring this peer closer to the others.
 const PROGRESS_TIMEOUT: Micros = Micros::from_secs(3);
-/// Looked at so often: it changes slowly, and spectators look for ever.
+/// Interval between checks: progress is slow, and spectators check without end.
 const LOOK_INTERVAL: Micros = Micros::from_millis(250);
-/// Frames behind the others that are as good as none, beyond what these are apart themselves: what
-/// a feed is late, and a slow link between.
+/// Frames this peer may be behind the members and still count as up to date, beyond their own
+/// spread: for the interval of feeds and a slow link.
 const NEAR_FRAMES: u32 = 30;
-/// For spectators: what they see has come by other spectators, each a little later.
+/// The same for spectators: their frames came through other spectators, each with some delay.
 const NEAR_FRAMES_SPECTATING: u32 = 120;
-/// After so many feeds in that time with nothing new in them, what the donor had said it has is
-/// kept from us. They come as fast as they are told then; what a slow link delays comes late, but
-/// it comes.
+/// After this many feeds within the timeout without a new frame, the donor withholds entries it
+/// said it had. On a slow link feeds would arrive late, but they would contain new frames.
 const FEEDS_MIN: u32 = 40;
-/// A peer that is ready for so long, has a slot to come to and is not admitted was brought
-/// somewhere else.
+/// A peer that is ready for this long, has a free slot and is not admitted was fed a wrong branch.
 const ADMISSION_TIMEOUT: Micros = Micros::from_secs(20);
 
-/// Where a donor had brought us when that was last better than before.
+/// Progress at the last improvement.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FeedProgress {
     donor: Option<PeerId>,
     at: Micros,
     looked_at: Micros,
-    /// How far the match was, how far behind it we were, and how far we were fed.
+    /// Head of the match, how far this peer was behind it, and the last frame it was fed.
     head: Frame,
     lag: u32,
     fed: Frame,
-    /// What the donor itself said it had confirmed.
+    /// Last frame the donor said it had confirmed.
     claim: Frame,
-    /// What it has fed since.
+    /// Feeds received since.
     feeds: u32,
-    /// Since when this peer has been ready, under whatever name.
+    /// Since when this peer has been ready, under any incarnation.
     ready_since: Option<Micros>,
 }
 
-/// What is known when feeds are looked at.
+/// Facts known when progress is checked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FeedView {
     pub(crate) donor: PeerId,
-    /// How far the match is; never if its view is not even known here.
+    /// Head of the match; `NEVER` if its view is not known here.
     pub(crate) head: Frame,
-    /// How far the donor says it is.
+    /// Last frame the donor says it has confirmed.
     pub(crate) claim: Frame,
-    /// How far this peer was fed.
+    /// Last frame this peer was fed.
     pub(crate) fed: Frame,
-    /// Frames two members can be apart.
+    /// Frames by which two members can be apart.
     pub(crate) lookahead: u32,
     pub(crate) is_spectator: bool,
-    /// Since when the stream of this peer runs.
+    /// When the stream of this peer began.
     pub(crate) begun_at: Option<Micros>,
-    /// What was fed waits for our own simulation, which is not the donor's fault.
+    /// Entries wait for the local simulation, which is not the donor's fault.
     pub(crate) is_waiting: bool,
 }
 
-/// What to think of a donor.
+/// Judgment of a donor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum FeedVerdict {
-    /// It does what it should, or none does.
+    /// The donor makes progress, or no peer does.
     Fine,
-    /// It brings us no closer: another one may. It said it had confirmed `withheld`, and fed none
-    /// of it.
+    /// The donor brings this peer no closer, and another one may. If `withheld` is set, it had said
+    /// it confirmed that frame and fed nothing new up to it.
     Leave { withheld: Option<Frame> },
-    /// It fed us, and the others do not let us in.
+    /// The donor fed this peer completely, but the members do not admit it.
     Overdue,
 }
 
@@ -81,7 +78,7 @@ impl FeedProgress {
         now.since(self.looked_at) >= LOOK_INTERVAL || self.donor != Some(donor)
     }
 
-    /// Looks whether the donor brought us closer to the others.
+    /// Checks whether the donor brought this peer closer to the others.
     pub(crate) fn look(&mut self, now: Micros, view: &FeedView) -> FeedVerdict {
         let FeedView { donor, head, claim, fed, .. } = *view;
         let before = *self;
@@ -98,7 +95,7 @@ impl FeedProgress {
         } else if now.since(before.at) < PROGRESS_TIMEOUT {
             self.looked_at = now;
         } else if head <= before.head && head != Frame::NEVER {
-            // No peer gets anywhere.
+            // No peer makes progress.
             *self =
                 FeedProgress { at: now, looked_at: now, head, fed, claim, feeds: 0, ready_since, ..before };
         } else {
@@ -112,8 +109,8 @@ impl FeedProgress {
     }
 }
 
-/// The last frame the others have confirmed, as the one in the middle says. The donor's own word
-/// counts only if there is no other.
+/// Last frame the others have confirmed: the median of what they said. The donor's own claim counts
+/// only if there is no other.
 pub(crate) fn head_of(heard: impl Iterator<Item = (PeerId, Frame)>, donor: PeerId) -> Frame {
     let (own, mut others): (Vec<_>, Vec<_>) = heard.partition(|(peer, _)| *peer == donor);
     gaggle_kit::insertion_sort(&mut others, |(_, head)| *head);
@@ -140,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Looks every second at what a donor has fed while the match goes on.
+    /// Checks every second what a donor has fed while the match goes on.
     fn looked(feeds: u32, fed: impl Fn(u32) -> u32) -> FeedVerdict {
         let mut progress = FeedProgress::default();
         for second in 0..9 {

@@ -1,4 +1,4 @@
-//! A state on its way in: the pieces that came, and whether they come fast enough.
+//! A state being received: the pieces that arrived, and whether they arrive fast enough.
 //!
 //! `Joiner` owns it while a donor sends. Absent: which donor, what the state is for.
 
@@ -7,23 +7,21 @@ use gaggle_kit::{Micros, StateHasher};
 use crate::event::PeerFault;
 use crate::transfer::{Offer, PIECE_BYTES, WINDOW_BYTES};
 
-/// A state takes no longer than this. What is confirmed meanwhile fills the queue of feeds in about
-/// that time.
+/// Longest time a state may take. The feeds of about this time fill their queue.
 const TRANSFER_TIMEOUT: Micros = Micros::from_secs(200);
-/// How much of the progress of coming in is the transfer of the state.
+/// Part of the reported progress that is the state transfer.
 pub(super) const TRANSFER_PERCENT: u64 = 80;
 
-/// A state as far as it has arrived.
+/// The part of a state that has arrived.
 #[derive(Debug)]
 pub(super) struct IncomingState {
     offer: Box<Offer>,
-    /// Grown as it arrives: an offer alone claims no memory.
+    /// Grown as pieces arrive: an offer alone claims no memory.
     state: Vec<u8>,
     since: Micros,
-    /// How much was there when a whole piece last came, and when that was.
+    /// Bytes present when a full-size piece last came, and when that was.
     mark: (usize, Micros),
-    /// Pieces that came since all we had to say went out: what the donor cannot know yet that we
-    /// have.
+    /// Pieces received since the last acknowledgement was sent, which the donor does not know of.
     unacknowledged: usize,
 }
 
@@ -32,31 +30,31 @@ impl IncomingState {
         IncomingState { offer, state: Vec::new(), since: now, mark: (0, now), unacknowledged: 0 }
     }
 
-    /// The number of the transfer.
+    /// Number of the transfer.
     pub(super) fn number(&self) -> u32 {
         self.offer.number
     }
 
-    /// All we had to say went out, and with it how much arrived.
+    /// An acknowledgement of all bytes so far was sent.
     pub(super) fn note_acknowledged(&mut self) {
         self.unacknowledged = 0;
     }
 
-    /// When a whole piece last came, and whether all of it takes too long.
+    /// When a full-size piece last came, and whether the whole transfer takes too long.
     pub(super) fn progress(&self, now: Micros) -> (Micros, bool) {
         (self.mark.1, now.since(self.since) >= TRANSFER_TIMEOUT)
     }
 
-    /// How far coming in is.
+    /// Progress of joining in percent.
     pub(super) fn percent(&self) -> u64 {
         self.state.len() as u64 * TRANSFER_PERCENT / self.offer.state_bytes.max(1)
     }
 
-    /// The next piece: how many bytes are there.
+    /// Takes the next piece. Returns the bytes present.
     ///
     /// # Errors
-    /// If there are more pieces than can be under way. They are bounded by nothing else, and packed
-    /// or empty they cost their sender next to nothing.
+    /// If there are more unacknowledged pieces than a donor may send. Nothing else bounds them, and
+    /// compressed or empty ones cost their sender next to nothing.
     pub(super) fn push(&mut self, now: Micros, bytes: &[u8]) -> Result<u64, PeerFault> {
         self.unacknowledged += 1;
         if self.unacknowledged > WINDOW_BYTES / PIECE_BYTES + 1 {
@@ -64,7 +62,7 @@ impl IncomingState {
         }
         self.state.extend_from_slice(bytes);
         if self.state.len() >= self.mark.0 + PIECE_BYTES {
-            // All but the last are whole: a peer that sends crumbs means to keep us waiting.
+            // All pieces but the last are of full size: smaller ones do not count as progress.
             self.mark = (self.state.len(), now);
         }
         Ok(self.state.len() as u64)
@@ -74,7 +72,7 @@ impl IncomingState {
         self.state.len() as u64 >= self.offer.state_bytes
     }
 
-    /// The state and what was offered.
+    /// The state and its offer.
     ///
     /// # Errors
     /// If it is not the state that was offered.
@@ -91,7 +89,7 @@ mod tests {
     use crate::packet::tests::hex;
     use crate::transfer::Message;
 
-    /// An offer of this state, begun at the start.
+    /// An offer of this state, received from the start of time.
     fn incoming(state: &[u8]) -> IncomingState {
         let bytes = hex(include_str!("../../vectors/offer.hex"));
         let Ok(Message::Offer(mut offer)) = Message::decode(&bytes) else { panic!("an offer") };

@@ -1,7 +1,8 @@
-//! Coming in: which donor is asked, its state as it arrives, what it feeds, when our stream begins.
+//! Joining: which donor is asked, its state as it arrives, the entries it feeds, when the own
+//! stream begins.
 //!
-//! `Session` passes messages on and ticks it. Absent: simulation, checksums, which peers are
-//! members and why.
+//! `Session` forwards messages and ticks it. Absent: simulation, checksums, which peers are members
+//! and why.
 
 use std::collections::VecDeque;
 
@@ -16,65 +17,64 @@ use crate::membership::{self, Feed};
 use crate::session::Cx;
 use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, STATE_BYTES_MAX};
 
-/// After the first donor shows up the others get so long, so that every one is as likely.
+/// Time other donors get after the first appears, so that the choice among them is fair.
 const GATHER_DONORS: Micros = Micros::from_millis(120);
-/// A donor that says nothing for so long, or gives less than a piece of its state meanwhile, is
-/// given up.
+/// A donor that says nothing for this long, or sends less than one piece of its state, is given up.
 const DONOR_TIMEOUT: Micros = Micros::from_millis(1_500);
-/// A peer that has nothing to give is asked again after this.
+/// A peer that had nothing to give is asked again after this.
 const UNABLE_TTL: Micros = Micros::from_secs(1);
-/// A peer whose state is too large, after this.
+/// A peer whose state was too large is asked again after this.
 const TOO_LARGE_TTL: Micros = Micros::from_secs(10);
-/// Feeds that wait for the state they follow on; beyond this the transfer takes too long to be of
-/// use.
+/// Feeds that may wait for the state they follow; with more the transfer has taken too long to be
+/// useful.
 const FEEDS_MAX: usize = 4_096;
-/// And so many bytes of them.
+/// Bytes of feeds that may wait.
 const FEED_BYTES_MAX: usize = 8 << 20;
-/// A peer that is ready for so long and not admitted looks for the reason.
+/// A peer that is ready for this long and not admitted looks for the reason.
 const ADMISSION_TIMEOUT: Micros = Micros::from_secs(4);
-/// A peer without a match to come to goes on with its own state after so long.
+/// A peer that found no match for this long goes on with its own state.
 const ALONE_TIMEOUT: Micros = Micros::from_secs(3);
-/// A feed that is missing is asked for once in so long.
+/// Interval between two requests for a missing feed.
 const REPEAT_INTERVAL: Micros = Micros::from_millis(250);
 
-/// How far coming in is.
+/// Progress of joining.
 #[derive(Debug, Default)]
 pub(crate) struct Joiner {
     stage: Stage,
-    /// What the donor confirmed since its state, until we have that and have simulated as far.
+    /// Feeds since the donor's state, until the state arrived and the simulation has reached them.
     feeds: VecDeque<Feed>,
-    /// The peer that was of no use when asked last.
+    /// Donor that failed most recently.
     given_up: Option<PeerId>,
     /// Since when there has been a peer to ask.
     donors_since: Option<Micros>,
     /// Since when there has been none.
     alone_since: Option<Micros>,
-    /// When a feed was last asked for.
+    /// When a missing feed was last requested.
     feed_asked_at: Micros,
     percent_told: Option<u8>,
-    /// A spectator sees the match.
+    /// A spectator shows the match.
     shows: bool,
-    /// When our own stream began.
+    /// When the own stream began.
     begun_at: Option<Micros>,
     progress: FeedProgress,
-    /// When what we were fed last brought us on.
+    /// When a feed last brought this peer forward.
     brought_on_at: Micros,
     /// A donor said that the state is too large to be sent.
     is_too_large: bool,
-    /// The peer that last said that it did something else than this donor says it did.
+    /// Last pair of a peer and a donor whose claims about that peer it denied.
     contradicted: Option<(PeerId, PeerId)>,
 }
 
 impl Joiner {
-    /// Starts over: whatever was under way is of no use.
+    /// Starts over: transfers under way are dropped.
     pub(crate) fn seek(&mut self) {
         self.settle();
         self.shows = false;
-        // A peer that asks another one has not come any further: that is no news.
+        // Changing the donor is no progress and reported as none.
         self.percent_told = self.percent_told.filter(|told| *told == 0);
     }
 
-    /// Nothing is under way any more.
+    /// Ends all transfers.
     pub(crate) fn settle(&mut self) {
         self.stage = Stage::Idle;
         self.feeds.clear();
@@ -82,7 +82,7 @@ impl Joiner {
         self.progress = FeedProgress::default();
     }
 
-    /// The state the game must take next.
+    /// State that the game must take next.
     pub(crate) fn complete(&self) -> Option<(&Offer, &[u8])> {
         match &self.stage {
             Stage::Complete { offer, state, .. } => Some((offer, state)),
@@ -101,12 +101,12 @@ impl Joiner {
         }
     }
 
-    /// What is under way is not wanted any more.
+    /// Drops the state under way, which is not wanted any more.
     pub(crate) fn drop_state(&mut self) {
         self.stage = Stage::Idle;
     }
 
-    /// A stay begins with the state of this donor, which feeds us from now on.
+    /// A stay begins with the state of this donor, which feeds this peer from now on.
     pub(crate) fn begin_fed(&mut self, now: Micros, donor: PeerId) {
         let feeds = std::mem::take(&mut self.feeds);
         self.settle();
@@ -114,17 +114,17 @@ impl Joiner {
         self.stage = Stage::Fed { donor, at: now };
     }
 
-    /// Whether a donor helps us.
+    /// Whether a donor serves this peer.
     pub(crate) fn is_busy(&self) -> bool {
         !matches!(self.stage, Stage::Idle)
     }
 
-    /// Whether a donor tells us what it confirms.
+    /// Whether a donor feeds this peer.
     pub(crate) fn is_fed(&self) -> bool {
         matches!(self.stage, Stage::Fed { .. })
     }
 
-    /// Whether a donor is still to be found, or has not answered.
+    /// Whether no donor was found yet, or the asked one has not answered.
     pub(crate) fn is_seeking(&self) -> bool {
         matches!(self.stage, Stage::Idle | Stage::Asked { .. })
     }
@@ -133,50 +133,50 @@ impl Joiner {
         self.is_too_large
     }
 
-    /// The peer that helps us in.
+    /// The donor, if there is one.
     pub(crate) fn donor(&self) -> Option<PeerId> {
         self.stage.donor()
     }
 
-    /// Whether our own stream has begun.
+    /// Whether the own stream has begun.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun_at.is_some()
     }
 
-    /// Our own stream begins.
+    /// Notes that the own stream begins.
     pub(crate) fn begin_stream(&mut self, now: Micros) {
         self.begun_at = Some(now);
     }
 
-    /// Ends the count of how long our stream runs. True if it has begun.
+    /// Notes that the own stream ends. True if it had begun.
     #[must_use]
     pub(crate) fn end_stream(&mut self) -> bool {
         self.begun_at.take().is_some()
     }
 
-    /// Whether our stream runs for so long that being admitted is overdue.
+    /// Whether the own stream has run for so long that admission is overdue.
     pub(crate) fn is_admission_late(&self, now: Micros) -> bool {
         self.begun_at.is_some_and(|at| now.since(at) >= ADMISSION_TIMEOUT)
     }
 
-    /// All we had to say went out, and with it how much of a state arrived.
+    /// An acknowledgement of all bytes of a state so far was sent.
     pub(crate) fn note_acknowledged(&mut self) {
         if let Stage::Receiving { incoming, .. } = &mut self.stage {
             incoming.note_acknowledged();
         }
     }
 
-    /// The peer that was of no use when asked last.
+    /// Donor that failed most recently.
     pub(crate) fn given_up(&self) -> Option<PeerId> {
         self.given_up
     }
 
-    /// A peer is of no use, and not asked next.
+    /// A donor failed, and is not asked next.
     pub(crate) fn give_up(&mut self, donor: PeerId) {
         self.given_up = Some(donor);
     }
 
-    /// What we were fed brought us on.
+    /// A feed brought this peer forward.
     pub(crate) fn note_brought_on(&mut self, now: Micros) {
         self.brought_on_at = now;
     }
@@ -185,7 +185,7 @@ impl Joiner {
         self.brought_on_at
     }
 
-    /// The donor, if it is not `there` any more, or has given nothing for too long.
+    /// The donor, if it is not `there` any more, or has sent nothing for too long.
     #[must_use]
     pub(crate) fn overdue_donor(&self, now: Micros, there: impl Fn(PeerId) -> bool) -> Option<PeerId> {
         let donor = self.stage.donor()?;
@@ -197,7 +197,7 @@ impl Joiner {
         (!there(donor) || drags_on || now.since(since) >= DONOR_TIMEOUT).then_some(donor)
     }
 
-    /// A donor helps no more, and is not asked next. True if another one must feed us.
+    /// A donor serves this peer no more, and is not asked next. True if another one must feed it.
     #[must_use]
     pub(crate) fn lose_donor(&mut self, donor: PeerId, is_learner: bool) -> bool {
         self.given_up = Some(donor);
@@ -209,8 +209,8 @@ impl Joiner {
         needs_feeder
     }
 
-    /// Any member is as good as any other: which one is asked is left to chance, so that none pays
-    /// for all. While others `may_follow`, they get a moment. A peer that can go on with a state of
+    /// Asks a donor. It is chosen at random, so that no member bears all joiners. While other
+    /// candidates `may_follow`, they get a moment to appear. A peer that can go on with a state of
     /// its own `may_create` a match.
     pub(crate) fn choose(
         &mut self,
@@ -238,7 +238,7 @@ impl Joiner {
         if may_follow() && cx.now.since(since) < GATHER_DONORS {
             return JoinAction::Nothing;
         }
-        // One that gave nothing, or for ever, is not asked twice in a row.
+        // A donor that failed is not asked twice in a row.
         let given_up = self.given_up;
         if donors.iter().any(|donor| Some(*donor) != given_up) {
             donors.retain(|donor| Some(*donor) != given_up);
@@ -255,7 +255,7 @@ impl Joiner {
         self.feeds.clear();
     }
 
-    /// Asks to be told what was confirmed after what we know.
+    /// Asks a donor to be fed after `known`.
     pub(crate) fn ask_feed(&mut self, cx: &mut Cx, donor: PeerId, known: Progress) {
         let Progress { frame, history, depth } = known;
         let ask = Message::AskFeed { from: frame.next(), known: history, depth };
@@ -265,8 +265,8 @@ impl Joiner {
         self.stage = Stage::Fed { donor, at: cx.now };
     }
 
-    /// A feed we could not take at the time is missing now. What is under way is of no use either,
-    /// so it is asked for once.
+    /// Asks again for a feed that was dropped when it arrived. Later feeds under way are useless,
+    /// so it is requested once per interval.
     pub(crate) fn ask_feed_again(&mut self, cx: &mut Cx, donor: PeerId, known: Progress) {
         if cx.now.since(self.feed_asked_at) >= REPEAT_INTERVAL {
             self.ask_feed(cx, donor, known);
@@ -279,19 +279,19 @@ impl Joiner {
         }
         match (&self.stage, why) {
             (Stage::Fed { .. }, Decline::TooOld) => {
-                // Too far behind for any peer: only a state helps.
+                // Too far behind for any donor's feed: only a state helps.
                 self.ask_snapshot(cx, peer);
                 Declined::Nothing
             }
             (Stage::Asked { .. }, Decline::Unable) => {
-                // It lost its match as we did, and cannot tell: each would wait for the other for
-                // ever.
+                // That peer lost its match, too, and cannot tell: each would wait for the other
+                // without end.
                 self.stage = Stage::Idle;
                 Declined::UntilLater(cx.now + UNABLE_TTL)
             }
             (Stage::Asked { .. }, Decline::TooLarge { bytes }) => {
                 self.stage = Stage::Idle;
-                // Others have the same.
+                // Other peers have the same state.
                 if !std::mem::replace(&mut self.is_too_large, true) {
                     cx.events.push(SessionEvent::StateTooLarge { peer, bytes, max: STATE_BYTES_MAX });
                 }
@@ -301,15 +301,15 @@ impl Joiner {
         }
     }
 
-    /// Whether a state was asked for that this peer may offer.
+    /// Whether this peer was asked for a state and may offer it.
     pub(crate) fn awaits_offer(&self, peer: PeerId) -> bool {
         matches!(self.stage, Stage::Asked { donor, .. } if donor == peer)
     }
 
-    /// A state is offered that [was asked for](Joiner::awaits_offer).
+    /// Takes the offer of a state that [was asked for](Joiner::awaits_offer).
     ///
     /// # Errors
-    /// If it is empty and not what its hash says.
+    /// If it is empty and its hash says otherwise.
     pub(crate) fn handle_offer(
         &mut self,
         cx: &mut Cx,
@@ -327,7 +327,8 @@ impl Joiner {
         self.complete_state(cx.now)
     }
 
-    /// The next piece of a state, packed. Only what was asked for is worth the work.
+    /// Takes the next compressed piece of a state. Pieces that were not requested are not
+    /// decompressed.
     pub(crate) fn handle_packed(
         &mut self,
         cx: &mut Cx,
@@ -349,10 +350,10 @@ impl Joiner {
         }
     }
 
-    /// The next piece of a state.
+    /// Takes the next piece of a state.
     ///
     /// # Errors
-    /// If there are more than can be under way, or the state is not what its hash says.
+    /// If there are more than a donor may send, or the whole state does not match its hash.
     pub(crate) fn handle_piece(
         &mut self,
         cx: &mut Cx,
@@ -374,7 +375,7 @@ impl Joiner {
         self.complete_state(cx.now)
     }
 
-    /// Looks whether all of a state is there.
+    /// Completes the state if all of it has arrived.
     fn complete_state(&mut self, now: Micros) -> Result<(), PeerFault> {
         match std::mem::take(&mut self.stage) {
             Stage::Receiving { donor, incoming } if incoming.is_complete() => {
@@ -386,7 +387,7 @@ impl Joiner {
         Ok(())
     }
 
-    /// The donor tells what it confirmed. False if it is not taken.
+    /// Takes a feed. False if it was ignored.
     #[must_use]
     pub(crate) fn handle_feed(&mut self, now: Micros, peer: PeerId, feed: Feed) -> bool {
         if self.stage.donor() != Some(peer) {
@@ -407,32 +408,33 @@ impl Joiner {
         has_room
     }
 
-    /// The next feed to follow, no further ahead of the simulation than inputs are kept.
+    /// Next feed to follow, as long as inputs up to its frame fit in the table.
     #[must_use]
     pub(crate) fn next_feed(&mut self, confirmed: Frame, current: Frame, lookahead: u32) -> Option<Feed> {
         let is_near = confirmed <= current.saturating_add(2 * lookahead);
         if self.is_fed() && is_near { self.feeds.pop_front() } else { None }
     }
 
-    /// Whether it is time to look how far being fed has led: by which donor.
+    /// The donor, if its progress is to be checked now.
     #[must_use]
     pub(crate) fn look_due(&self, now: Micros) -> Option<PeerId> {
         self.donor().filter(|donor| self.is_fed() && self.progress.is_look_due(now, *donor))
     }
 
-    /// A donor that is heard, but brings us no closer to where the others are, is given up.
+    /// Checks progress: a donor that is heard, but brings this peer no closer to the others, is
+    /// given up.
     pub(crate) fn look(&mut self, now: Micros, view: FeedView) -> FeedVerdict {
         let view = FeedView { begun_at: self.begun_at, is_waiting: !self.feeds.is_empty(), ..view };
         self.progress.look(now, &view)
     }
 
-    /// What was known of how far being fed led is void.
+    /// Forgets measured progress.
     pub(crate) fn forget_progress(&mut self) {
         self.progress = FeedProgress::default();
     }
 
-    /// The donor that told us what `peer` did, which that one denies. None if `peer` denied another
-    /// donor's word before: then it lies itself.
+    /// Donor whose claims about `peer` this peer denies. None if `peer` denied another donor's
+    /// claims before: then `peer` is the dishonest one.
     #[must_use]
     pub(crate) fn contradicted_donor(&self, peer: PeerId) -> Option<PeerId> {
         let donor = self.donor().filter(|donor| *donor != peer)?;
@@ -444,18 +446,18 @@ impl Joiner {
         self.contradicted = Some((peer, donor));
     }
 
-    /// Whether progress depends on how far behind the present frame we are.
+    /// Whether the reported progress depends on the distance to the head of the match.
     pub(crate) fn needs_present(&self) -> bool {
         self.is_fed() && !self.shows && self.begun_at.is_none()
     }
 
-    /// A member needs no progress told.
+    /// Ends progress reports, for a member.
     pub(crate) fn end_progress(&mut self) {
         self.percent_told = None;
     }
 
-    /// Tells how far coming in is; `behind` the present frame if that is known. A spectator that
-    /// `is_shown` the match comes in no more: what it may fall behind from then on is no coming in.
+    /// Reports progress; `behind` is the distance to the head of the match if known. Once a
+    /// spectator `is_shown` the match, it no longer counts as joining, however far it falls behind.
     pub(crate) fn tell_progress(
         &mut self,
         cx: &mut Cx,

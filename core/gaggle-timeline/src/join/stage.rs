@@ -1,4 +1,4 @@
-//! Stages of coming in by one donor, and what is decided between them.
+//! Stages of joining through one donor, and the decisions between them.
 //!
 //! `Joiner` moves from one to the next. Absent: when.
 
@@ -10,16 +10,16 @@ use crate::transfer::Offer;
 /// How far a donor has brought this peer.
 #[derive(Debug, Default)]
 pub(super) enum Stage {
-    /// Nothing to do: in a match, or not asked to be in one yet.
+    /// Nothing under way: the peer is in a match, or was not asked to join one yet.
     #[default]
     Idle,
-    /// Asked for a state.
+    /// A state was requested.
     Asked { donor: PeerId, at: Micros },
-    /// It is coming.
+    /// The state is arriving.
     Receiving { donor: PeerId, incoming: Box<IncomingState> },
-    /// It is there: the game must take it next, or once we are as far.
+    /// The state arrived: the game must take it next, or once the simulation has reached its frame.
     Complete { donor: PeerId, offer: Box<Offer>, state: Vec<u8>, at: Micros },
-    /// A learner that is fed.
+    /// The peer is a learner and is fed.
     Fed { donor: PeerId, at: Micros },
 }
 
@@ -35,32 +35,32 @@ impl Stage {
     }
 }
 
-/// A peer that has a state, for all we know.
+/// A peer that has a state, as far as is known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate {
     pub(crate) peer: PeerId,
-    /// Until when it said that it has none.
+    /// Time until which it said it has none.
     pub(crate) unable_until: Option<Micros>,
 }
 
-/// What comes of looking for a donor.
+/// Result of looking for a donor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum JoinAction {
     /// A donor was asked, or none is to be asked yet.
     Nothing,
-    /// There has been no match to come to for long: begin one with the state we have.
+    /// No match was found for long: create one with the local state.
     CreateMatch,
 }
 
-/// What comes of a refusal.
+/// Effect of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Declined {
-    /// It was not asked, or was asked for something else at once.
+    /// No effect: it was not asked, or was asked for something else at once.
     Nothing,
-    /// It has nothing to give until then.
+    /// It has nothing to give until this time.
     UntilLater(Micros),
-    /// It helps no more.
+    /// It serves this peer no more.
     Lost,
 }

@@ -1,6 +1,6 @@
-//! What the next own entry says besides inputs: a join, when this peer leads, or a goodbye.
+//! Controls of the next own entry: a join, when this peer leads, or a goodbye.
 //!
-//! The session asks before it writes an entry. Absent: who may join, which rows decide.
+//! The session asks before it writes an entry. Absent: which peers may join, which rows decide.
 
 use gaggle_kit::{Frame, Micros, SlotSet};
 
@@ -12,13 +12,13 @@ use super::{Membership, Mode};
 use crate::roster::StreamId;
 
 impl Membership {
-    /// The local players leave: said in the next entry that can say it.
+    /// The local players leave: the goodbye goes into the next entry that can carry it.
     pub(crate) fn leave(&mut self) {
         self.leaving = true;
         self.epoch.advance();
     }
 
-    /// Whether the next own entry may have to say anything.
+    /// Whether the next own entry may need a control.
     pub(crate) fn may_say(&self) -> bool {
         self.leaving || !self.is_at_rest() && self.peers.iter().any(|(_, peer)| peer.may_come_in())
     }
@@ -37,7 +37,7 @@ impl Membership {
         self.confirmed.saturating_add(self.settings.lookahead_frames)
     }
 
-    /// What the own entry for `frame` must say.
+    /// Controls of the own entry for `frame`.
     pub(crate) fn extras_due(&self, now: Micros, frame: Frame) -> EntryControl {
         let Some(row) = rows::row_of(&self.known, self.me).copied() else { return EntryControl::NONE };
         if self.mode != Mode::Member || frame < row.first_frame || !row.is_active() {
@@ -54,7 +54,8 @@ impl Membership {
         EntryControl { join: self.candidate(now, frame), end: false }
     }
 
-    /// An observer that is ready, whose stream keeps up with ours, and for which there are slots.
+    /// An observer that is ready, whose entries keep up with the local ones, and for which slots
+    /// are free.
     fn candidate(&self, now: Micros, frame: Frame) -> Option<Join> {
         if self.known.len() >= ROWS_MAX {
             return None;
@@ -82,7 +83,7 @@ impl Membership {
         })
     }
 
-    /// Remembers since when observers have been ready.
+    /// Notes since when observers have been ready.
     pub(super) fn note_ready(&mut self, now: Micros) {
         let lineage = &self.lineage;
         for (_, peer) in self.peers.iter_mut() {
@@ -93,7 +94,7 @@ impl Membership {
     }
 }
 
-/// Slots a joiner would like if they are free, else the lowest free ones.
+/// Preferred slots of a joiner if they are free, else the lowest free ones.
 fn choose_slots(status: &PeerStatus, free: SlotSet) -> Option<SlotSet> {
     let players = usize::from(status.players);
     if status.wanted.len() == players && status.wanted.difference(free).is_empty() {

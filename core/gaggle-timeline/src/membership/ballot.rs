@@ -1,4 +1,6 @@
 //! Ballots: numbers that order attempts to change the view.
+//!
+//! View changes and promises compare them. Absent: who may use one.
 
 use gaggle_kit::PeerId;
 
@@ -6,20 +8,20 @@ use crate::roster::{Incarnation, StreamId};
 
 /// Identity of one attempt: higher beats lower, and no two coordinators ever use the same one.
 ///
-/// The stay is part of it: a peer that crashed and returned may count from a lower number again,
-/// and answers meant for its former self must not be taken for answers to the new one.
+/// The coordinator's stay is part of it: a peer that crashed and returned may start again from a
+/// lower number, and must not take answers to its former stay for answers to the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Ballot {
     pub(crate) number: u32,
     pub(crate) by: StreamId,
 }
 
-/// Numbers farther than this above all ever seen are a lie: they would use up all numbers. A leader
-/// that leaps as far and as often as it may needs two hours for that.
+/// Largest step above all known numbers. A larger one is a provable violation, because it would use
+/// up all numbers; with steps of this size a leader needs two hours for that.
 pub(crate) const BALLOT_LEAP_MAX: u32 = 1 << 16;
 
 impl Ballot {
-    /// Ballot of the view a match begins with, which was not voted on.
+    /// Ballot of the view a match begins with, on which no peer voted.
     pub(crate) const FOUNDING: Ballot =
         Ballot { number: 0, by: StreamId { peer: PeerId::from_u128(0), incarnation: Incarnation(0) } };
 }

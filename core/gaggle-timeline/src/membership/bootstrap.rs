@@ -1,6 +1,7 @@
-//! Joining: what a donor sends beside its snapshot, following its feed, and creating a match.
+//! Start of a stay: the context a donor sends with its snapshot, its feed, and creation of a match.
 //!
-//! The session's `Joiner` and `Donor` call it. Absent: the snapshot itself, and who is asked.
+//! The session's `Joiner` and `Donor` call it. Absent: the snapshot itself, and which donor is
+//! asked.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, SlotSet};
 
@@ -14,10 +15,10 @@ use super::rows::{self, RosterEntry};
 use super::{Fault, Membership, Mode};
 use crate::roster::{Incarnation, StreamId};
 
-/// What accompanies a snapshot: the donor's state of membership at the snapshot's frame.
+/// Membership state of the donor at the snapshot's frame, sent with the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct JoinContext {
-    /// View of the donor with its whole path.
+    /// View of the donor with its whole lineage.
     pub(crate) told: Told,
     pub(crate) rows: Vec<RosterEntry>,
     /// Frame of the snapshot.
@@ -25,10 +26,10 @@ pub(crate) struct JoinContext {
     pub(crate) tails: Vec<EntryRange>,
 }
 
-/// What a donor has confirmed since the last feed.
+/// Frames a donor has confirmed since the last feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Feed {
-    /// History that the frames belong to.
+    /// Branch that the frames belong to.
     pub(crate) history: History,
     /// View of the donor, if the observer does not have it yet.
     pub(crate) told: Option<Told>,
@@ -36,21 +37,21 @@ pub(crate) struct Feed {
     pub(crate) tails: Vec<EntryRange>,
 }
 
-/// What became of a feed.
+/// Effect of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Followed {
     Yes,
-    /// Of another history, or too old.
+    /// The feed is of another branch, or too old.
     Ignored,
-    /// Something before it is missing: the donor must begin there.
+    /// Frames before the feed are missing: the donor must begin there.
     Gap,
-    /// It contradicts what was taken before: only a snapshot helps.
+    /// The feed contradicts earlier ones: only a snapshot helps.
     Impossible,
 }
 
 impl Membership {
-    /// Whether others may rely on this peer: a full member that stays, or, for spectators, another
-    /// spectator.
+    /// Whether others may use this peer as a donor: a full member that stays, or, for spectators,
+    /// another spectator.
     pub(crate) fn may_donate(&self) -> bool {
         match self.mode {
             Mode::Member => self.is_full(),
@@ -73,7 +74,7 @@ impl Membership {
     }
 
     /// Feed for an observer that has confirmed everything before `from` and knows the view `known`
-    /// at `depth`. None if that is too long ago.
+    /// at `depth`. None if that is too old.
     pub(crate) fn feed(
         &self,
         from: Frame,
@@ -92,7 +93,7 @@ impl Membership {
         })
     }
 
-    /// Whether a donor's snapshot is worth taking now.
+    /// Whether a donor's snapshot should be taken now.
     pub(crate) fn wants(&self, join_context: &JoinContext) -> bool {
         let theirs = self.lineage.relate_whole(&join_context.told.tip);
         match self.mode {
@@ -109,11 +110,11 @@ impl Membership {
         }
     }
 
-    /// Checks that a donor's match can be joined: nothing about it may turn out wrong once its
-    /// snapshot is taken.
+    /// Checks that a donor's match can be joined, so that no inconsistency shows after its snapshot
+    /// was taken.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The violation that was found.
     pub(crate) fn judge(
         &self,
         join_context: &JoinContext,
@@ -129,7 +130,7 @@ impl Membership {
         Ok(())
     }
 
-    /// Begins again as an observer of the donor's match, with an unused incarnation.
+    /// Restarts as an observer of the donor's match, with an unused incarnation.
     pub(crate) fn adopt(
         &mut self,
         now: Micros,
@@ -159,7 +160,7 @@ impl Membership {
         Ok(())
     }
 
-    /// Takes what a donor has confirmed.
+    /// Takes a feed: the frames a donor has confirmed.
     pub(crate) fn follow(
         &mut self,
         now: Micros,
@@ -202,7 +203,7 @@ impl Membership {
         Ok(Followed::Yes)
     }
 
-    /// Whether the feed would not confirm the next frame: an entry before it was not taken.
+    /// Whether the feed lacks an entry of the next frame to confirm.
     fn leaves_gap(&self, feed: &Feed) -> bool {
         let next = self.confirmed.next();
         let told =
@@ -246,13 +247,14 @@ impl Membership {
 
     fn reset(&mut self, now: Micros, incarnation: Incarnation, entries: &mut dyn Entries) {
         if let Some(row) = rows::row_of(&self.known, self.me) {
-            // A peer that joins again would like its old slots.
+            // A peer that joins again prefers its old slots.
             self.wanted = row.slots;
         }
         self.me = StreamId { peer: self.me.peer, incarnation };
         self.streams.clear(entries);
         self.rows.clear();
-        // The roster may turn out the same, but those that derive from it begin again, too.
+        // The roster may be equal to the one before, but values derived from it must be computed
+        // again.
         self.known.clear();
         self.roster_changed = true;
         self.begun_at = None;
@@ -270,7 +272,7 @@ impl Membership {
         self.starving_since = now;
     }
 
-    /// A stream of which nothing is held begins with its row.
+    /// Begins an empty run at its row's first frame for each stream without held entries.
     fn open_runs(&mut self) {
         for nth in 0..self.known.len() {
             let row = self.known[nth];
@@ -282,7 +284,7 @@ impl Membership {
 }
 
 impl Feed {
-    /// Memory it uses in bytes, approximately.
+    /// Approximate memory use in bytes.
     pub(crate) fn weight(&self) -> usize {
         self.tails.iter().map(EntryRange::weight).sum()
     }

@@ -1,4 +1,6 @@
-//! Encoding of membership's types. Bounds every count before anything is allocated.
+//! Encoding of membership's types. Every count is bounded before anything is allocated.
+//!
+//! Messages and packets use it. Absent: what the values mean.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId, SlotSet, Varint};
 
@@ -11,14 +13,15 @@ use super::rows::{ROWS_MAX, RosterEntry};
 use super::view::View;
 use crate::roster::{Incarnation, StreamId};
 
-/// Entry ranges in a message: two for each stream in the roster, when pieces of it overlap.
+/// Entry ranges in a message: two for each stream of the roster, because ranges of one stream may
+/// overlap.
 pub(crate) const TAILS_MAX: usize = 2 * ROWS_MAX + 32;
 
 /// Last frame any message may name. No match gets there: at 60 frames per second it takes more than
-/// a year. A count that begins at a frame a peer made up has as many frames again before numbers
-/// run out.
+/// a year. A match whose first frame was chosen by a dishonest peer still has as many frames before
+/// numbers run out.
 pub(crate) const FRAME_MAX: Frame = Frame::new(u32::MAX / 2);
-/// The same for ballots: no number of changes per second gets there.
+/// Greatest depth of a view: no possible rate of view changes gets there.
 pub(crate) const DEPTH_MAX: u32 = u32::MAX / 2;
 
 const EXTRAS_END: u8 = 1;
@@ -46,7 +49,7 @@ pub(crate) fn frame(r: &mut ByteReader<'_>, what: &'static str) -> Result<Frame,
     Ok(Frame::new(number))
 }
 
-/// Last frame of a row: a possible one, or none yet.
+/// Last frame of a row; `NEVER` while the row is open.
 fn last_frame(r: &mut ByteReader<'_>) -> Result<Frame, DecodeError> {
     let number = r.u32("last frame")?;
     if number > FRAME_MAX.number() && number != Frame::NEVER.number() {
@@ -81,7 +84,7 @@ pub(crate) fn put_extras(out: &mut Vec<u8>, extras: EntryControl) {
     }
 }
 
-/// Controls that say nothing are left out instead.
+/// Empty controls are left out of the encoding instead.
 pub(crate) fn extras(r: &mut ByteReader<'_>) -> Result<EntryControl, DecodeError> {
     let flags = r.u8("what an entry says")?;
     if flags == 0 || flags > EXTRAS_END | EXTRAS_JOIN {
@@ -166,7 +169,7 @@ pub(crate) fn tip(r: &mut ByteReader<'_>) -> Result<Tip, DecodeError> {
     Ok(Tip { game, depth, links })
 }
 
-/// The identity of a view follows from its content; it is not sent.
+/// The identity of a view is not sent: it is computed from its content.
 pub(crate) fn put_told(out: &mut Vec<u8>, told: &Told) {
     put_tip(out, &told.tip);
     put_ballot(out, told.view.ballot);

@@ -1,4 +1,5 @@
-//! Taking entries and confirming frames: what may grow, and what follows for the roster.
+//! Taking entries and confirming frames: which runs may grow, and how confirmed entries change the
+//! roster.
 //!
 //! The session calls it for every entry it accepts. Absent: values of entries, view changes.
 
@@ -11,10 +12,10 @@ use super::{Fault, Membership, Mode, StayEnd};
 use crate::roster::StreamId;
 
 impl Membership {
-    /// Confirms the next frame if everything that counts in it is held. Call it until it returns
+    /// Confirms the next frame if every entry that counts in it is held. Call it until it returns
     /// none, then [`tidy`](Membership::tidy).
     ///
-    /// An observer does not judge by itself: it follows its donor.
+    /// An observer follows its donor instead.
     pub(crate) fn confirm_next(&mut self) -> Option<Frame> {
         let frame = self.confirmed.next();
         let limit = match self.mode {
@@ -34,13 +35,13 @@ impl Membership {
         Some(frame)
     }
 
-    /// Frames before this one change nothing about the roster: if everything in them is held, the
-    /// session may [confirm them at once](Membership::confirm_to).
+    /// Frames before this one do not change the roster: if all their entries are held, the session
+    /// may [confirm them at once](Membership::confirm_to).
     pub(crate) fn quiet_until(&self) -> Frame {
         self.quiet_until
     }
 
-    /// Confirms frames before [`quiet_until`](Membership::quiet_until) in which everything is held.
+    /// Confirms frames before [`quiet_until`](Membership::quiet_until) whose entries are all held.
     pub(crate) fn confirm_to(&mut self, frame: Frame) {
         debug_assert!(frame < self.quiet_until && self.mode == Mode::Member);
         self.confirmed = self.confirmed.max(frame);
@@ -79,22 +80,23 @@ impl Membership {
         }
     }
 
-    /// Whether the game has these slots. Naming others is a fault.
+    /// Whether the game has these slots. A message with others is a violation.
     pub(super) fn has_slots(&self, slots: SlotSet) -> bool {
         slots.difference(SlotSet::first(self.settings.slot_count)).is_empty()
     }
 
-    /// The same for all rows of a table.
+    /// Whether the game has the slots of all these rows.
     pub(super) fn has_slots_of<'a>(&self, rows: impl IntoIterator<Item = &'a RosterEntry>) -> bool {
         rows.into_iter().all(|row| self.has_slots(row.slots))
     }
 
-    /// A leader that gives this peer more or fewer slots than it has players cannot be followed.
+    /// Whether a join gives this peer as many slots as it has players. A leader that does otherwise
+    /// cannot be followed.
     fn seats_us_rightly(&self, join: &Join) -> bool {
         join.stream != self.me || join.slots.len() == usize::from(self.players)
     }
 
-    /// Whether a join of the leader counts: all peers judge by the same table.
+    /// Whether a join of the leader counts. All peers decide with the same table.
     fn may_join(&self, join: &Join, frame: Frame) -> bool {
         let free = rows::free_slots(&self.rows, frame.next(), self.settings.slot_count);
         self.rows.len() < ROWS_MAX
@@ -102,7 +104,7 @@ impl Membership {
             && join.slots.difference(free).is_empty()
     }
 
-    /// Drops rows that ended too long ago to matter: a view is compared with the last two
+    /// Drops rows that ended too long ago to matter: comparing a view needs the last two
     /// lookaheads, and other peers may be one lookahead behind.
     fn trim_rows(&mut self) -> bool {
         let before = self.rows.len();
@@ -118,7 +120,7 @@ impl Membership {
         rows.len() != before
     }
 
-    /// After frames were confirmed, forgets what no peer of this history can still need.
+    /// Forgets, after frames were confirmed, everything no peer of this branch can still need.
     pub(crate) fn tidy(&mut self, entries: &mut dyn Entries) {
         self.trim_streams();
         if self.trim_rows() {
@@ -130,8 +132,8 @@ impl Membership {
         self.settle();
     }
 
-    /// Drops a run that begins after what is needed: the stream is awaited from there instead. Nor
-    /// may its end count while no peer may have what is before it.
+    /// Drops a run that begins after the first needed entry: the stream is awaited from that entry
+    /// on. Nor does the run's end count while no peer may have the entries before it.
     fn close_gaps(&mut self) {
         for row in &self.known {
             let needed = row.first_frame.max(self.confirmed.next());
@@ -167,13 +169,14 @@ impl Membership {
         rows::row_of(&self.known, self.me).is_some_and(|row| self.confirmed >= row.first_frame.previous())
     }
 
-    /// Last frame the owner of this stream said it confirmed.
+    /// Last frame the owner of this stream said it had confirmed.
     fn confirmed_by(&self, stream: StreamId) -> Frame {
         let peer = self.peers.get(stream.peer).filter(|peer| !peer.is_gone(stream.incarnation));
         peer.map_or(Frame::START, |peer| peer.confirmed)
     }
 
-    /// Computes the roster as far as held entries tell: joins as far as the leader's, and goodbyes.
+    /// Computes the roster from held entries: joins as far as the leader's entries are held, and
+    /// goodbyes.
     pub(super) fn refresh(&mut self) {
         let mut known = self.rows.clone();
         let says = self.streams.iter().filter_map(|(_, held)| held.says_after(self.confirmed)).min();
@@ -220,15 +223,15 @@ impl Membership {
         }
     }
 
-    /// Frame where a stream ends itself, if everything before it is held.
+    /// Frame of a stream's goodbye, if everything before it is held.
     fn end_of(&self, row: &RosterEntry) -> Option<Frame> {
         let held = self.streams.get(row.stream)?;
         let whole = held.first <= row.first_frame.max(self.confirmed.next());
         held.end().filter(|end| whole && *end >= row.first_frame)
     }
 
-    /// Takes a piece of a stream, as far as it may grow. `forced` is for what a view or a feed
-    /// brings.
+    /// Takes a range of a stream, as far as the stream may grow. `forced` is for entries of a view
+    /// or a feed.
     pub(super) fn absorb(
         &mut self,
         tail: &EntryRange,
@@ -252,15 +255,16 @@ impl Membership {
         while frame <= tail.through() && frame <= last {
             let (value, extras) = (tail.value(frame), tail.extras(frame));
             if held.holds(frame) {
-                // Before its first frame a stream counts for no peer, and not all keep those
-                // entries.
+                // Before its first frame a stream counts for no peer, and some peers do not keep
+                // those entries.
                 let differs = || !entries.equals(stream, frame, value) || held.extras(frame) != extras;
                 if frame >= first && differs() {
                     if !forced {
                         return Err(Fault::EntryChanged { stream, frame });
                     }
-                    // The owner sent different values, or a peer lies about it; which one cannot be
-                    // told. The view stands all the same, and what is held stays.
+                    // The owner sent different values, or a peer changed one on the way; which of
+                    // them cannot be known. The view is valid all the same, and the held value
+                    // stays.
                     self.contested.get_or_insert((stream, frame));
                 }
             } else if frame == held.through.next() && !(capped && frame > cap) {
@@ -277,7 +281,7 @@ impl Membership {
         Ok(())
     }
 
-    /// Makes sure there is a run the piece can extend. False if there can be none.
+    /// Makes sure that a run exists which the range can extend. False if none can.
     fn open_run(&mut self, tail: &EntryRange, row: Option<RosterEntry>, entries: &mut dyn Entries) -> bool {
         let begin_anew = match self.streams.get(tail.stream) {
             None if row.is_none() && self.pending_streams() >= WARM_STREAMS_MAX => return false,
@@ -285,12 +289,12 @@ impl Membership {
             Some(held) => {
                 let gap = tail.from > held.through.next();
                 match row {
-                    // Of a stream outside the roster the newest run counts.
+                    // Of a stream outside the roster the newest run is used.
                     None => gap,
                     Some(row) => {
                         let needed = row.first_frame.max(self.confirmed.next());
                         let begins_too_late = held.first > needed && tail.from <= needed;
-                        // Frames before the first one count for no peer.
+                        // Frames before the row's first one count for no peer.
                         begins_too_late || gap && tail.from <= row.first_frame
                     }
                 }
@@ -313,24 +317,23 @@ impl Membership {
         self.fence.admits(stream, is_known, &self.rules)
     }
 
-    /// Whether entries of a stream in the roster may be taken; the session knows how far. Changes
-    /// only with the [epoch](Membership::epoch).
+    /// Whether entries of a stream in the roster may be taken; the session knows up to which frame.
+    /// The answer changes only with the [epoch](Membership::epoch).
     pub(crate) fn grows(&self, stream: StreamId) -> bool {
         rows::row_of(&self.known, stream).is_some() && self.may_grow(stream)
     }
 
-    /// Takes note of entries the session holds, by stream in the order of their ids: from which
-    /// frame to which.
+    /// Notes entries the session holds: first and last frame of each stream, in the order of their
+    /// ids.
     pub(crate) fn grow(&mut self, held: impl Iterator<Item = (StreamId, Frame, Frame)>) {
         let mut near = EntryIndex::default();
         for (stream, since, through) in held {
             match self.streams.next_mut(&mut near, stream) {
-                // A run that was given up for its gap begins earlier: it waits for what lies
-                // between, and for what those entries say.
+                // A run that was dropped for its gap begins earlier: it waits for the entries in
+                // the gap and their controls.
                 Some(held) if since > held.through.next() => {}
                 Some(held) => held.grow(through),
-                // The stream was admitted before this peer heard of it: these are its first
-                // entries.
+                // The stream was admitted before this peer knew of it: these are its first entries.
                 None => {
                     let first = since.max(self.confirmed.next());
                     if through >= first {
@@ -342,7 +345,7 @@ impl Membership {
         self.trim_streams();
     }
 
-    /// Forgets what no peer of this history can still need.
+    /// Forgets entries that no peer of this branch can still need.
     fn trim_streams(&mut self) {
         let oldest = self.confirmed.saturating_sub(2 * self.settings.lookahead_frames);
         for (_, held) in self.streams.iter_mut() {
@@ -350,7 +353,7 @@ impl Membership {
         }
     }
 
-    /// Takes note of what an entry says that was taken with [`grow`](Membership::grow).
+    /// Notes the controls of an entry that was taken with [`grow`](Membership::grow).
     pub(crate) fn note_extras(&mut self, stream: StreamId, frame: Frame, extras: EntryControl) {
         if let Some(held) = self.streams.get_mut(stream) {
             held.note(frame, extras);
@@ -359,12 +362,12 @@ impl Membership {
         }
     }
 
-    /// Takes a piece of a stream from a packet or message, as far as `hearing` allows.
+    /// Takes a range of a stream from a packet or message, as far as `hearing` allows.
     pub(crate) fn take_tail(&mut self, tail: &EntryRange, entries: &mut dyn Entries) -> Result<(), Fault> {
         self.absorb(tail, false, entries)
     }
 
-    /// Takes note that own entries up to this one are held and say nothing besides inputs.
+    /// Notes that own entries up to this one are held and have no controls.
     pub(crate) fn grow_own(&mut self, through: Frame) {
         let me = self.me;
         if let Some(held) = self.streams.get_near_mut(&mut self.own_place, me).filter(|held| !held.is_empty())
@@ -393,7 +396,7 @@ impl Membership {
         }
     }
 
-    /// Reads the join of this peer.
+    /// Finds the join of this peer.
     pub(super) fn find_myself(&mut self, now: Micros) {
         if self.mode == Mode::Observer && rows::row_of(&self.known, self.me).is_some() {
             self.mode = Mode::Member;
@@ -452,7 +455,7 @@ mod tests {
     fn entries_behind_gap_are_not_held() {
         let mut machine = machine();
         let through = |machine: &Membership| machine.held(stream(2)).map(|held| held.through.number());
-        // The session holds entries 8 to 12 of a stream that is awaited from 1 on.
+        // The session holds entries 8 to 12 of a stream that is awaited from frame 1 on.
         machine.grow([(stream(2), Frame::new(8), Frame::new(12))].into_iter());
         assert_eq!(through(&machine), Some(0), "1 to 7 are missing, and so is whatever they say");
         machine.grow([(stream(2), Frame::new(1), Frame::new(12))].into_iter());
@@ -482,7 +485,7 @@ mod tests {
         let (mut machine, mut ledger) = (machine(), InputLog::<u8>::new(stream(1), 1, 64, 4));
         machine.absorb(&tail(3, 3, &[7, 7, 7]), false, &mut ledger).expect("a joiner that warms up");
         admit(&mut machine, 3);
-        // A peer that hears of it later keeps nothing of what it said before.
+        // A peer that learns later that the stream was cut keeps none of its later entries.
         let of_a_view = tail(3, 3, &[0, 0, 7, 8]);
         machine.absorb(&of_a_view, true, &mut ledger).expect("nothing it says is new");
         assert_eq!(machine.take_contested(), None, "3 and 4 count for no peer");

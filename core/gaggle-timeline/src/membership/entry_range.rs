@@ -1,4 +1,6 @@
-//! A piece of a stream in a message: entries from a frame on, with values and controls.
+//! Consecutive entries of one stream in a message, with values and controls.
+//!
+//! Reports, views and feeds carry it. Absent: whether the receiver may take it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,16 +11,16 @@ use super::codec;
 use super::held::{Entries, EntryControl, Held};
 use crate::roster::StreamId;
 
-/// Entries of a range at most: those held of one stream with the largest window and delay.
+/// Most entries of a range: those held of one stream with the largest window and delay.
 pub(crate) const TAIL_ENTRIES_MAX: usize = 4 * 90 + 3;
 /// Bytes of one value: the inputs of all players on one peer.
 pub(crate) const VALUE_BYTES_MAX: usize = 4_096;
 
-/// Most ranges that are copied fit into buffers of this size, which then need not grow.
+/// Most copied ranges fit into buffers of this size, which then need not grow.
 const BUFFER_BYTES: usize = 16;
 
-/// Consecutive entries of one stream. Values that repeat are held once, so that a few bytes from
-/// the network never become many.
+/// Consecutive entries of one stream. A repeated value is stored once, so that a few bytes from the
+/// network never become many.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct EntryRange {
     pub(crate) stream: StreamId,
@@ -29,12 +31,12 @@ pub(crate) struct EntryRange {
     /// For each value, the number of entries up to the last one that has it.
     ends: Vec<u32>,
     values: Vec<u8>,
-    /// Controls of the entries that say anything, in order.
+    /// Non-empty controls of the entries, in order.
     extras: Vec<(Frame, EntryControl)>,
 }
 
 impl EntryRange {
-    /// Copies what is held from `from` up to `to`.
+    /// Copies the held entries from `from` up to `to`.
     pub(crate) fn copy(
         stream: StreamId,
         held: &Held,
@@ -63,8 +65,8 @@ impl EntryRange {
         EntryRange { stream, from, count: 0, value_bytes: 0, ends, values, extras }
     }
 
-    /// Adds an entry. All values have the same size: one of another size is not taken, nor can any
-    /// after it be.
+    /// Adds an entry. All values must have the same size: an entry of another size is rejected, and
+    /// so are all after it.
     pub(crate) fn push(&mut self, value: &[u8], extras: EntryControl) -> bool {
         if self.count > 0 && value.len() != self.value_bytes {
             return false;
@@ -85,7 +87,7 @@ impl EntryRange {
         true
     }
 
-    /// Memory it uses in bytes, approximately.
+    /// Approximate memory use in bytes.
     pub(crate) fn weight(&self) -> usize {
         size_of::<EntryRange>()
             + self.values.len()
@@ -103,7 +105,7 @@ impl EntryRange {
         &self.values[nth * self.value_bytes..(nth + 1) * self.value_bytes]
     }
 
-    /// Every value once for as long as it repeats, in order.
+    /// Values in order, each once for as long as it repeats.
     pub(crate) fn values(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.ends.len()).map(|nth| &self.values[nth * self.value_bytes..(nth + 1) * self.value_bytes])
     }
@@ -112,10 +114,10 @@ impl EntryRange {
         self.extras.iter().find(|(at, _)| *at == frame).map_or(EntryControl::NONE, |(_, extras)| *extras)
     }
 
-    /// Of many ranges, those that add something: what several hold is sent once.
+    /// Removes duplicates: entries that are in several ranges are sent once.
     pub(crate) fn merge(tails: Vec<EntryRange>) -> Vec<EntryRange> {
-        // By stream and beginning, the longest first. A heap, because the library's sort is ten
-        // times its size in a page.
+        // Sorted by stream and beginning, the longest first. A heap, because the library's sort
+        // needs ten times its code size in a page.
         let key = |(nth, tail): (usize, &EntryRange)| (tail.stream, tail.from, Reverse(tail.count), nth);
         let mut order: BinaryHeap<Reverse<_>> = tails.iter().enumerate().map(key).map(Reverse).collect();
         let mut tails: Vec<Option<EntryRange>> = tails.into_iter().map(Some).collect();

@@ -1,9 +1,8 @@
-//! Membership on a network that does its worst, with every invariant checked after every step.
+//! Membership on a simulated network, with every invariant checked after every step.
 //!
-//! `World` holds peers that run the real machine over plain tables of values, and messages on their
-//! way. `run.rs` disturbs it by seed, then demands that all live peers reunite; `exhaustive.rs`
-//! takes every possible step within small bounds; `mutants.rs` shows that both fail when a rule is
-//! missing; `stories.rs` and `partings.rs` tell single cases; `hostile.rs` damages messages.
+//! `run.rs` injects faults by seed, then requires all live peers to reunite; `exhaustive.rs` takes
+//! every step within small bounds; `mutants.rs` shows that both fail when a rule is missing;
+//! `stories.rs` and `partings.rs` have single cases; `hostile.rs` corrupts messages.
 
 mod checks;
 mod exhaustive;
@@ -71,17 +70,17 @@ struct Plan {
     window: u32,
     delay: u32,
     majority: bool,
-    /// Fewer peers do not go on without the others.
+    /// Least number of peers that go on without the others.
     quorum_min: usize,
     rules: Rules,
-    /// Relations are found with whole paths only.
+    /// Paths are sent whole only, so relations are found with whole paths only.
     short_tips: bool,
-    /// A peer that takes a snapshot keeps its incarnation: a rule that membership leaves to the
-    /// session.
+    /// A peer that takes a snapshot keeps its incarnation: this breaks a rule the session must
+    /// follow.
     same_names: bool,
     /// Messages are encoded and decoded on their way.
     encoded: bool,
-    /// Packets are sent only when told to, and nothing is left to chance.
+    /// Packets are sent only on request, and nothing is random.
     scripted: bool,
     /// Clocks stand still.
     timeless: bool,
@@ -122,7 +121,8 @@ impl Plan {
             gather: Micros::ZERO,
             patience: Micros::from_millis(3),
             feed_timeout: Micros::from_millis(50),
-            // So rare that no rule is idle because of it; byzantine peers show what it is for.
+            // So rare that no rule goes untested because of it; dishonest peers show what it is
+            // for.
             stall_timeout: Micros::from_secs(3_600),
             sleep_after: Micros::from_millis(1_000),
         }
@@ -135,14 +135,14 @@ struct Node {
     asleep: bool,
     machine: Membership,
     store: Store,
-    /// Records it confirmed, by frame.
+    /// Records the peer confirmed, by frame.
     log: Vec<Record>,
     clock: Micros,
-    /// Statuses it has told; its tag follows from their number.
+    /// Statuses the peer has sent; its tag is computed from their number.
     statuses: Vec<PeerStatus>,
-    /// Of each other peer, how many statuses it has been told.
+    /// For each other peer, how many of its statuses arrived here.
     heard: Vec<usize>,
-    /// Incarnations used up.
+    /// Number of incarnations used.
     names: u32,
 }
 
@@ -182,7 +182,7 @@ struct Counts {
     restarts: u64,
     wakes: u64,
     paths_asked: u64,
-    /// Runs at whose end too few peers were left to go on.
+    /// Runs that ended with too few peers to go on.
     waits: u64,
     held_most: u32,
     spread_most: u32,
@@ -191,7 +191,7 @@ struct Counts {
 #[derive(Clone)]
 struct World {
     plan: Plan,
-    /// Shared between worlds that differ only elsewhere.
+    /// Shared between worlds in which this peer is in the same state.
     nodes: Vec<Rc<Node>>,
     /// Hash of each node, 0 if unknown.
     hashes: Vec<Cell<u64>>,
@@ -294,7 +294,7 @@ impl World {
         self.follow_up(index);
     }
 
-    /// A peer starts again and knows nothing.
+    /// A crashed peer starts again without any state.
     fn restart(&mut self, index: usize) {
         let name = self.node_mut(index).name();
         let (clock, names) = (self.nodes[index].clock, self.nodes[index].names);
@@ -355,7 +355,7 @@ impl World {
         }
     }
 
-    /// Writes the next entry, or, while warming up, all that are due.
+    /// Writes the next entry, or, while warming up, all entries that are due.
     fn emit(&mut self, index: usize) {
         let plan = self.plan;
         self.hashes[index].set(0);
@@ -435,7 +435,7 @@ impl World {
         }
     }
 
-    /// Frames may have been confirmed and views installed.
+    /// Checks a peer after frames may have been confirmed and views installed.
     fn follow_up(&mut self, index: usize) {
         self.check_history(index);
         while self.failure.is_none() {
@@ -612,7 +612,7 @@ fn tag_of(statuses: usize) -> u8 {
     (statuses % 63) as u8
 }
 
-/// With exhaustive steps, equal histories must give equal values.
+/// With exhaustive steps, equal branches must give equal values.
 fn value_of(plan: &Plan, me: StreamId, frame: u32, counter: u32) -> u32 {
     if plan.scripted && !plan.same_names {
         (index_of(me.peer) as u32) << 16 | me.incarnation.0 << 12 | frame
@@ -661,7 +661,7 @@ fn summary(parcel: &Parcel) -> String {
     }
 }
 
-/// What arrives is what the bytes say.
+/// Encodes and decodes a message.
 fn through_the_wire(parcel: Parcel) -> Parcel {
     let mut bytes = Vec::new();
     match parcel {

@@ -1,5 +1,4 @@
-//! What is held of every stream: from which frame to which, and what its entries say besides
-//! inputs.
+//! Held entries of every stream: the range of frames, and the controls of entries in it.
 //!
 //! Membership keeps it current. Absent: the inputs, which the session lends through [`Entries`].
 
@@ -10,18 +9,18 @@ use gaggle_kit::{DecodeError, Frame, SlotSet};
 use super::entry_range::EntryRange;
 use crate::roster::StreamId;
 
-/// A joiner, written by the leader. It counts from the next frame on.
+/// A joiner's admission, written by the leader. It counts from the next frame on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Join {
     pub(crate) stream: StreamId,
     pub(crate) slots: SlotSet,
 }
 
-/// What an entry says besides its inputs.
+/// Contents of an entry besides its inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct EntryControl {
     pub(crate) join: Option<Join>,
-    /// This is the stream's last entry.
+    /// Whether this is the stream's last entry.
     pub(crate) end: bool,
 }
 
@@ -35,22 +34,22 @@ impl EntryControl {
 
 /// Inputs of entries, by frame and stream.
 pub(crate) trait Entries {
-    /// Appends the value of an entry that is held. Values of one stream all have the same size.
+    /// Appends the value of a held entry. Values of one stream all have the same size.
     fn write(&self, stream: StreamId, frame: Frame, out: &mut Vec<u8>);
 
-    /// Whether an entry that is held has this value.
+    /// Whether a held entry has this value.
     fn equals(&self, stream: StreamId, frame: Frame, value: &[u8]) -> bool;
 
-    /// Stores the value of the next entry of a run, or of the first of a new run.
+    /// Stores the value of the next entry of a run, or of the first one of a new run.
     ///
     /// # Errors
-    /// If no input has this form. Nothing is stored then.
+    /// If the value is not an input's encoding. Nothing is stored then.
     fn store(&mut self, stream: StreamId, frame: Frame, value: &[u8]) -> Result<(), DecodeError>;
 
     /// Drops entries after `last`.
     fn cut(&mut self, stream: StreamId, last: Frame);
 
-    /// Drops all of this stream.
+    /// Drops all entries of this stream.
     fn forget(&mut self, stream: StreamId);
 }
 
@@ -61,12 +60,12 @@ pub(crate) struct Held {
     pub(crate) first: Frame,
     /// Newest entry; the one before `first` if there is none.
     pub(crate) through: Frame,
-    /// Entries in between that say anything, in order.
+    /// Non-empty controls of the entries in the range, in order.
     extras: Vec<(Frame, EntryControl)>,
 }
 
 impl Held {
-    /// A run that begins at `first`.
+    /// An empty run that begins at `first`.
     pub(crate) fn from(first: Frame) -> Held {
         let first = first.max(Frame::START.next());
         Held { first, through: first.previous(), extras: Vec::new() }
@@ -88,12 +87,12 @@ impl Held {
         self.extras.iter().find(|(at, _)| *at == frame).map_or(EntryControl::NONE, |(_, extras)| *extras)
     }
 
-    /// First entry after `frame` that says anything.
+    /// First entry after `frame` with controls.
     pub(crate) fn says_after(&self, frame: Frame) -> Option<Frame> {
         self.extras.iter().map(|(at, _)| *at).find(|at| *at > frame)
     }
 
-    /// Entries that say anything, in order.
+    /// Non-empty controls, in order.
     pub(crate) fn entry_controls(&self) -> &[(Frame, EntryControl)] {
         &self.extras
     }
@@ -111,12 +110,12 @@ impl Held {
         }
     }
 
-    /// Takes note of entries up to this one; what they say besides inputs follows.
+    /// Extends the run up to this entry; controls follow in separate calls.
     pub(crate) fn grow(&mut self, through: Frame) {
         self.through = self.through.max(through);
     }
 
-    /// Takes note of what an entry says that was just taken.
+    /// Adds the controls of an entry that was just taken.
     pub(crate) fn note(&mut self, frame: Frame, extras: EntryControl) {
         if extras.is_some() && self.extras.last().is_none_or(|(at, _)| *at < frame) {
             self.extras.push((frame, extras));
@@ -139,8 +138,8 @@ impl Held {
 /// Streams of observers that may be held beside those in the roster.
 pub(crate) const WARM_STREAMS_MAX: usize = 16;
 
-/// Where a stream was last found. Looking there first saves a search; the reader checks what is
-/// there now, so that machines in equal states are equal wherever they looked.
+/// Index where a stream was last found, which saves a search. The reader checks what is there now,
+/// and comparisons of machines ignore the index.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EntryIndex(usize);
 
@@ -156,7 +155,7 @@ impl Hash for EntryIndex {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// All streams, by id. Few enough that a sorted list beats a tree.
+/// All streams, by id: so few that a sorted list is faster than a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Streams {
     runs: Vec<(StreamId, Held)>,
@@ -167,7 +166,7 @@ impl Streams {
         self.runs.binary_search_by(|(known, _)| known.cmp(&stream))
     }
 
-    /// As [`get`](Streams::get), starting from where it was last found.
+    /// As [`get`](Streams::get), searching first where the stream was last found.
     pub(crate) fn get_near(&self, EntryIndex(near): EntryIndex, stream: StreamId) -> Option<&Held> {
         match self.runs.get(near) {
             Some((known, held)) if *known == stream => Some(held),
@@ -175,7 +174,7 @@ impl Streams {
         }
     }
 
-    /// As [`get_near`](Streams::get_near), and remembers where it is.
+    /// As [`get_near`](Streams::get_near), and remembers the index.
     pub(crate) fn get_near_mut(&mut self, near: &mut EntryIndex, stream: StreamId) -> Option<&mut Held> {
         if self.runs.get(near.0).is_none_or(|(known, _)| *known != stream) {
             near.0 = self.place(stream).ok()?;
@@ -183,7 +182,7 @@ impl Streams {
         self.runs.get_mut(near.0).map(|(_, held)| held)
     }
 
-    /// For looking up several streams in the order of their ids: each search begins where the last
+    /// For lookups of several streams in the order of their ids: each search begins where the last
     /// one ended.
     pub(crate) fn next_mut(&mut self, near: &mut EntryIndex, stream: StreamId) -> Option<&mut Held> {
         while self.runs.get(near.0).is_some_and(|(known, _)| *known < stream) {
@@ -226,12 +225,12 @@ impl Streams {
         self.runs.len()
     }
 
-    /// Whether any entry that is held says anything.
+    /// Whether any held entry has controls.
     pub(crate) fn say_something(&self) -> bool {
         self.runs.iter().any(|(_, held)| !held.extras.is_empty())
     }
 
-    /// Keeps the streams that are wanted.
+    /// Keeps only the streams that are wanted.
     pub(crate) fn retain(&mut self, entries: &mut dyn Entries, wanted: impl Fn(StreamId) -> bool) {
         self.runs.retain(|(stream, _)| {
             let keep = wanted(*stream);
@@ -250,17 +249,17 @@ impl Streams {
         self.get(stream).is_some_and(|held| held.holds(frame))
     }
 
-    /// What an entry says, if it is held.
+    /// Controls of an entry, if it is held.
     pub(crate) fn extras(&self, stream: StreamId, frame: Frame) -> Option<EntryControl> {
         self.get(stream).filter(|held| held.holds(frame)).map(|held| held.extras(frame))
     }
 
-    /// Frame in which a stream ends itself, as far as is held.
+    /// Frame of a stream's goodbye, if its entry is held.
     pub(crate) fn end(&self, stream: StreamId) -> Option<Frame> {
         self.get(stream).and_then(Held::end)
     }
 
-    /// What is held from `from` on of the streams that are wanted.
+    /// Held entries from `from` on of the streams that are wanted.
     pub(crate) fn tails(
         &self,
         entries: &dyn Entries,
@@ -270,7 +269,7 @@ impl Streams {
         self.tails_between(entries, from, Frame::NEVER, wanted)
     }
 
-    /// What is held from `from` up to `to` of the streams that are wanted.
+    /// Held entries from `from` up to `to` of the streams that are wanted.
     pub(crate) fn tails_between(
         &self,
         entries: &dyn Entries,

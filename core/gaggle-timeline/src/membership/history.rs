@@ -1,18 +1,19 @@
-//! Histories: where a peer's view comes from, how two of them are related, and which one wins.
+//! Lineages of views: the ancestors of a peer's view, how two branches are related, and which one
+//! wins.
 //!
-//! Every view is a child of another, so views form a tree for each match. A peer knows the whole
-//! path from its own view to the root; of others it knows the end of theirs.
+//! Every view is a child of another, so the views of a match form a tree. A peer knows the path
+//! from its own view to the root, and the end of other peers' paths. Absent: rosters, messages.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 pub(crate) use crate::roster::MatchId;
 
-/// Identity of a view with all that led to it.
+/// Identity of a view with all its ancestors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct History(pub(crate) u64);
 
-/// What is remembered of a view after its roster is forgotten: enough to compare two of them.
+/// Record of a view kept after its roster is dropped: enough to compare two views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Link {
     pub(crate) history: History,
@@ -24,8 +25,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Of two children of one view the greater wins. Nothing in it ever changes, so all peers on
-    /// either side give the same answer at any time.
+    /// Of two children of one view the greater wins. None of its parts ever changes, so all peers
+    /// of both branches get the same result at any time.
     fn precedence(&self) -> impl Ord + use<> {
         (!self.stale, self.size, self.number, Reverse(self.by), self.history)
     }
@@ -40,34 +41,34 @@ pub(crate) const TIP_LINKS: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Lineage {
     pub(crate) game: MatchId,
-    /// Links dropped at the front.
+    /// Number of links dropped at the front.
     forgotten: u32,
     links: VecDeque<Link>,
 }
 
-/// The last part of a path: what other peers are sent of it.
+/// Last part of a path, as other peers are sent it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Tip {
     pub(crate) game: MatchId,
     /// Steps from the root to the last link.
     pub(crate) depth: u32,
-    /// The last one is the view itself. Never empty.
+    /// Links in order; the last one is the view itself. Never empty.
     pub(crate) links: Vec<Link>,
 }
 
-/// How another history relates to this one.
+/// How another branch relates to the local one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Relation {
     Same,
-    /// This one comes from it.
+    /// The local branch descends from it.
     Ancestor,
-    /// It comes from this one.
+    /// It descends from the local branch.
     Descendant,
-    /// Neither; `senior` if it wins.
+    /// Neither descends from the other; `senior` if the other wins.
     Apart {
         senior: bool,
     },
-    /// More of its path must be known.
+    /// More of the other path must be known.
     Unknown,
 }
 
@@ -76,7 +77,7 @@ impl Lineage {
         Lineage { game, forgotten: 0, links: VecDeque::from([root]) }
     }
 
-    /// Takes over what another peer sent of its path. The tip must be all that is left of it.
+    /// Takes over a path that another peer sent. The tip must be all that is left of it.
     pub(crate) fn of_tip(tip: &Tip) -> Lineage {
         let forgotten = (tip.depth + 1).saturating_sub(tip.links.len() as u32);
         Lineage { game: tip.game, forgotten, links: tip.links.iter().copied().collect() }
@@ -94,7 +95,7 @@ impl Lineage {
         self.links.get(depth.checked_sub(self.forgotten)? as usize)
     }
 
-    /// Whether the path leads through this view.
+    /// Whether the path contains this view.
     pub(crate) fn contains(&self, history: History) -> bool {
         self.links.iter().any(|link| link.history == history)
     }
@@ -123,7 +124,7 @@ impl Lineage {
         self.tip_since(self.depth().saturating_sub(TIP_LINKS as u32 - 1))
     }
 
-    /// All links that are left.
+    /// The whole path that is remembered.
     pub(crate) fn whole(&self) -> Tip {
         self.tip_since(0)
     }
@@ -134,7 +135,7 @@ impl Lineage {
         Tip { game: self.game, depth: self.depth(), links: self.links.iter().skip(skip).copied().collect() }
     }
 
-    /// How the history of `tip` relates to this one.
+    /// How the branch of `tip` relates to this one.
     pub(crate) fn relate(&self, tip: &Tip) -> Relation {
         if tip.game != self.game {
             return Relation::Apart { senior: tip.game < self.game };
@@ -158,18 +159,18 @@ impl Lineage {
     /// As [`relate`](Lineage::relate) when `tip` is all its owner remembers.
     pub(crate) fn relate_whole(&self, tip: &Tip) -> Relation {
         match self.relate(tip) {
-            // Thousands of views apart: the longer path wins, for all peers.
+            // Thousands of views apart: the longer path wins, on all peers.
             Relation::Unknown => Relation::Apart { senior: tip.depth > self.depth() },
             relation => relation,
         }
     }
 
-    /// The first step from here to a history that descends from this one.
+    /// The first step from here towards a branch that descends from this one.
     pub(crate) fn next_towards<'a>(&self, tip: &'a Tip) -> Option<&'a Link> {
         tip.link_at(self.depth() + 1)
     }
 
-    /// Depth at which the paths part.
+    /// Compares the links of both paths at this depth, where they diverge.
     fn compare_at(&self, tip: &Tip, depth: u32) -> Relation {
         match (self.link_at(depth), tip.link_at(depth)) {
             (Some(mine), Some(theirs)) => Relation::Apart { senior: theirs.precedence() > mine.precedence() },
@@ -183,7 +184,7 @@ impl Tip {
         self.links.last().map_or(History::default(), |link| link.history)
     }
 
-    /// The view before the last one, as far as it is known.
+    /// The parent of the last view, if it is remembered.
     pub(crate) fn parent(&self) -> Option<History> {
         let before = self.links.len().checked_sub(2)?;
         Some(self.links[before].history)

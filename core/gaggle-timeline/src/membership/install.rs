@@ -1,5 +1,7 @@
-//! Installing a view: its roster replaces ours, its entries fill our gaps, its cuts shorten what we
-//! hold.
+//! Installing a view: its roster replaces the local one, its entries fill gaps, its cuts shorten
+//! held streams.
+//!
+//! Message handling and votes call it. Absent: how a view is agreed.
 
 use super::ballot::Ballot;
 use super::bootstrap::JoinContext;
@@ -10,7 +12,8 @@ use super::rows::{self, RosterEntry};
 use super::{Fault, Membership, StayEnd};
 
 impl Membership {
-    /// Installs a view that descends from ours and contains this peer, made at ballot `at`.
+    /// Installs a view that descends from the local one and contains this peer, made at ballot
+    /// `at`.
     pub(super) fn install(
         &mut self,
         told: &Told,
@@ -21,8 +24,8 @@ impl Membership {
         let rows = self.with_goodbyes(&told.view.rows);
         if self.contradicts(&rows) {
             // A joiner may lag so far behind that a row it still counts is forgotten by all others.
-            // For a full member this cannot be; to go on would mean to differ from all others for
-            // good.
+            // For a full member this cannot happen; to go on would mean to differ from all others
+            // permanently.
             let full = self.is_full();
             self.give_up(if full { StayEnd::Contradicted } else { StayEnd::Starved });
             return Ok(());
@@ -30,8 +33,8 @@ impl Membership {
         self.lineage.follow(&told.tip);
         self.epoch.advance();
         if at.by != self.me {
-            // Others have this peer in their circle: what it does from here on is no sleeper's
-            // doing.
+            // Others count this peer in their quorum: from here on it does not act as a suspended
+            // peer.
             self.slept = false;
         }
         self.view = told.view.clone();
@@ -58,8 +61,8 @@ impl Membership {
         self.refresh();
         for tail in tails {
             if let Some(row) = rows::row_of(&told.view.rows, tail.stream) {
-                // A fence that outlasts the view holds against its entries, too: what was reported
-                // is all that may be held.
+                // A promise that outlasts the view limits its entries, too: no more may be held
+                // than was reported.
                 let fenced = row.is_active() || self.fence.is_up();
                 let forced = !fenced || !self.rules.fence_covers_tails;
                 self.absorb(tail, forced, entries)?;
@@ -74,14 +77,14 @@ impl Membership {
         Ok(())
     }
 
-    /// Whether a roster contradicts what this peer has confirmed.
+    /// Whether a roster contradicts frames this peer has confirmed.
     pub(super) fn contradicts(&self, rows: &[RosterEntry]) -> bool {
         let after = self.confirmed.saturating_sub(2 * self.settings.lookahead_frames);
         !rows::agree_between(&self.rows, rows, after, self.confirmed)
     }
 
-    /// Whether a history that continues ours differs from what a donor said was final: it may have
-    /// held more than it could pass on.
+    /// Whether a view that descends from the local one differs from the frames a donor said were
+    /// final: the donor may have held more than it could feed.
     pub(crate) fn takes_back(&self, join_context: &JoinContext) -> bool {
         join_context.confirmed < self.confirmed || self.contradicts(&self.with_goodbyes(&join_context.rows))
     }

@@ -1,4 +1,5 @@
-//! Majorities: an optional rule by which a view counts once more than half accepted it.
+//! Majorities: an optional rule by which a view counts once more than half of the members accepted
+//! it.
 //!
 //! View changes call it. Absent: how reports are collected.
 
@@ -14,8 +15,8 @@ use super::view::View;
 use super::{Fault, Membership, Mode};
 use crate::roster::StreamId;
 
-/// Whether these streams may decide what follows `view`: more than half of those open in it, or
-/// exactly half with the first of them.
+/// Whether these streams may decide what follows `view`: more than half of its open streams, or
+/// exactly half including the first of them.
 pub(super) fn is_quorum(view: &View, streams: impl Fn(StreamId) -> bool) -> bool {
     let mut voters = view.rows.iter().filter(|row| row.is_active()).peekable();
     let first = view.rows.iter().filter(|row| row.is_active()).min_by_key(|row| row.rank());
@@ -31,7 +32,7 @@ pub(super) fn is_quorum(view: &View, streams: impl Fn(StreamId) -> bool) -> bool
 }
 
 impl Membership {
-    /// Whether `circle` may make a child of `view`.
+    /// Whether `circle`, the quorum members, may make a child of `view`.
     pub(super) fn may_decide(&self, view: &View, circle: &[StreamId]) -> bool {
         !self.settings.majority || is_quorum(view, |stream| circle.contains(&stream))
     }
@@ -42,9 +43,8 @@ impl Membership {
         !self.settings.majority || is_quorum(&self.electorate(&self.view, &self.known), here)
     }
 
-    /// Whether the reachable peers may go on without all that are being evicted. Two that evict
-    /// each other, because nothing went on for too long, would otherwise never do what only both
-    /// may.
+    /// Whether the reachable peers may go on without all streams under eviction. Otherwise two
+    /// peers that evict each other after a stall could never make the view that needs both.
     pub(super) fn may_do_without_evicted(&self) -> bool {
         let here = |voter: StreamId| {
             let is_here = || self.peers.is_reachable(&self.lineage, voter) && !self.evicted.contains(&voter);
@@ -63,26 +63,26 @@ impl Membership {
         voters.into_iter().map(|row| row.stream).collect()
     }
 
-    /// Joins make no voters: with a majority the leader makes a view that contains the joiners,
+    /// Joins add no voters: with a majority the leader makes a view that contains the joiners,
     /// without a cut.
     pub(super) fn voters_are_missing(&self) -> bool {
         self.settings.majority
             && self.rows.iter().any(|row| row.is_active() && !self.view.is_open(row.stream))
     }
 
-    /// Whether a known joiner votes only in the next view: should all present voters leave before
-    /// that, no peer could ever decide anything.
+    /// Whether a known joiner votes only in the next view: if all present voters left before that,
+    /// no peer could ever make a view.
     pub(super) fn joiners_have_no_vote(&self) -> bool {
         let came = || self.known.iter().any(|row| row.is_active() && !self.view.is_open(row.stream));
         self.settings.majority && self.rules.goodbyes_end_votes && came()
     }
 
-    /// Voters on what follows `view`, given what is known since: those in it that have not said
-    /// goodbye.
+    /// Voters on the view that follows `view`: its members that have not said goodbye, as known so
+    /// far.
     ///
-    /// No peer writes a goodbye while it has promised anything that is not settled, and one that
-    /// wrote it votes no more. So whether a circle knows of it or not, any two that may decide have
-    /// a voter in common; and a few goodbyes and one crash leave enough voters.
+    /// No peer writes a goodbye while it has an open promise, and a peer that wrote one votes no
+    /// more. So any two quorums have a voter in common, whether or not they know of the goodbye;
+    /// and a few goodbyes and one crash leave enough voters.
     pub(super) fn electorate(&self, view: &View, rows: &[RosterEntry]) -> View {
         let mut electorate = view.clone();
         if self.rules.goodbyes_end_votes {
@@ -91,7 +91,7 @@ impl Membership {
         electorate
     }
 
-    /// Puts a view to the vote.
+    /// Proposes a view for the vote.
     pub(super) fn propose(
         &mut self,
         told: Told,
@@ -111,7 +111,7 @@ impl Membership {
         self.finish_vote(entries)
     }
 
-    /// Asks the whole circle to accept the proposal.
+    /// Asks all quorum members to accept the proposal.
     pub(super) fn ask_for_acceptance(&mut self) {
         let Some(collection) = &self.collection else { return };
         let Some(Proposal { ballot, told, tails }) = collection.proposal.clone() else { return };
@@ -137,7 +137,7 @@ impl Membership {
             self.send(from, Message::Accepted { incarnation, ballot });
             return Ok(());
         }
-        // Its parent must be the current view, or a later one of this history.
+        // Its parent must be the current view, or a later one of this branch.
         if self.peers.entry(from).relation(&self.lineage, &told.tip) != Relation::Descendant {
             return Ok(());
         }

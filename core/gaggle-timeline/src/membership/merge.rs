@@ -1,5 +1,7 @@
-//! Meeting other peers: how the sender of a packet relates to this one, whether its entries count,
-//! and which branch yields.
+//! Meeting other branches: how the sender of a packet relates to this peer, whether its entries
+//! count, and which branch yields.
+//!
+//! Packet and message handling call it. Absent: installing a view.
 
 use gaggle_kit::{Frame, Micros, PeerId};
 
@@ -13,32 +15,32 @@ use super::rows;
 use super::{Fault, Membership, Mode};
 use crate::roster::StreamId;
 
-/// What a packet says about its sender.
+/// Membership fields of a packet about its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SenderStatus {
     /// Tag of the status it refers to.
     pub(crate) tag: u8,
     pub(crate) observer: bool,
-    /// Ballot it promised, while it is fenced.
+    /// Ballot the sender promised, while that promise is open.
     pub(crate) promised: Option<Ballot>,
     pub(crate) confirmed: Frame,
 }
 
-/// How far a packet's entries may be taken.
+/// Entries of a packet that may be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Acceptance {
     Nothing,
-    /// Those of the sender's own stream.
+    /// Entries of the sender's own stream.
     Own(StreamId),
-    /// Also those it forwards.
+    /// Forwarded entries, too.
     All(StreamId),
 }
 
 impl Membership {
-    /// Decides whether what a packet carries counts.
+    /// Decides which entries of a packet count.
     ///
     /// # Errors
-    /// If only a peer that breaks the rules can have sent it.
+    /// If the packet is a provable violation.
     pub(crate) fn hear(
         &mut self,
         now: Micros,
@@ -87,8 +89,8 @@ impl Membership {
                 }
                 if known { Acceptance::Own(stream) } else { Acceptance::Nothing }
             }
-            // It sees that this peer is behind and sends its view, whether that contains this peer
-            // or not.
+            // The sender sees that this peer is behind and sends its view, whether or not that
+            // contains this peer.
             Relation::Descendant => Acceptance::Nothing,
             Relation::Apart { senior } => {
                 if senior {
@@ -101,7 +103,8 @@ impl Membership {
         Ok(if self.rules.history_decides { hearing } else { Acceptance::All(stream) })
     }
 
-    /// A peer is left with a fence: unless this one has it too, no other may see the need to act.
+    /// Notes that a peer has an open promise. Unless this peer has it too, no other may notice that
+    /// the view change must be finished.
     fn note_promise(&mut self, relation: Relation, known: bool, promised: Ballot) {
         if self.mode != Mode::Member || !known || !self.rules.finish_what_is_begun {
             return;
@@ -116,7 +119,7 @@ impl Membership {
     }
 
     /// # Errors
-    /// If the number cannot have come about honestly.
+    /// If no honest peer can have reached the number.
     pub(super) fn see_number(&mut self, number: u32) -> Result<(), Fault> {
         if number.saturating_sub(self.number_seen) > BALLOT_LEAP_MAX {
             return Err(Fault::BallotLeap { number });
@@ -125,7 +128,8 @@ impl Membership {
         Ok(())
     }
 
-    /// A path is long and asking for it short: it is sent as rarely as it is asked for.
+    /// Sends the own path. A path is long and a request for it short, so it is sent no more often
+    /// than an honest peer asks.
     pub(super) fn tell_path(&mut self, now: Micros, to: PeerId) {
         let repeat_after = self.settings.repeat_after;
         let told_at = &mut self.peers.entry(to).path_told_at;
@@ -145,8 +149,8 @@ impl Membership {
         Acceptance::Nothing
     }
 
-    /// Sends the view to a peer at an ancestor of it, at this depth, with all it needs to install
-    /// it.
+    /// Sends the view to a peer whose view is its ancestor at this depth, with all entries needed
+    /// to install it.
     pub(super) fn tell_view(&mut self, now: Micros, to: PeerId, depth: u32, entries: &dyn Entries) {
         let (history, repeat_after) = (self.view.history, self.settings.repeat_after);
         let told = &mut self.peers.entry(to).view_told;
@@ -161,7 +165,7 @@ impl Membership {
         self.send(to, Message::View { told, at: self.view.ballot, tails });
     }
 
-    /// Another branch wins: its snapshot is requested. This peer plays on until it has it.
+    /// Requests the snapshot of a branch that wins. This peer plays on until it has it.
     pub(super) fn yield_to(&mut self, now: Micros, to: PeerId) {
         if self.mode != Mode::Member || self.leaving {
             return;
@@ -194,7 +198,7 @@ impl Membership {
         match self.peers.entry(from).relation(&self.lineage, &told.tip) {
             Relation::Descendant if told.view.is_open(self.me) => {
                 self.see_number(at.number)?;
-                // The maker of a view has asked all peers in it. With a majority another one may
+                // The maker of a view has asked all peers in it. With a majority another peer may
                 // have finished it.
                 if at > self.fence.promised() && !self.settings.majority {
                     return Err(Fault::ViewUnasked { number: at.number });
@@ -221,8 +225,8 @@ impl Membership {
     }
 
     /// Whether the peers that went on without this one are fewer than those they left, as far as
-    /// these are reachable: then a view of this side wins, and the others have to rejoin. With a
-    /// majority there is no other view but theirs.
+    /// these are reachable: then a view of this side wins, and the others must rejoin. With a
+    /// majority no second view can exist.
     fn is_left_by_fewer(&self, told: &Told) -> bool {
         let Some(parted) = self.lineage.next_towards(&told.tip) else { return false };
         let (mut left, mut went_on) = (0, 0);
@@ -235,12 +239,12 @@ impl Membership {
                 left += 1;
             }
         }
-        // A peer that slept, or is not full, cannot bring such a view about.
+        // A peer that was suspended, or is not full, cannot make such a view.
         let able = self.is_full() && !self.slept && !self.settings.majority && self.rules.fewer_come_back;
         able && left > went_on.max(parted.size)
     }
 
-    /// Peers in a view that left this one, or that followed it, are gone.
+    /// Peers in a view that excludes this one, or in its descendants, have left this branch.
     fn part_from(&mut self, told: &Told) {
         let next = |ours: &Lineage, tip: &Tip| ours.next_towards(tip).map(|link| link.history);
         for nth in 0..self.known.len() {

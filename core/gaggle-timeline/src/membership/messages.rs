@@ -1,7 +1,7 @@
 //! Messages of membership on the reliable channel, and their encoding.
 //!
-//! Everything here is repeated until it had its effect, so a link that breaks and comes back loses
-//! nothing. docs/protocol/4-membership.md specifies the bytes.
+//! Every message is repeated until it took effect, so a broken and restored link loses nothing.
+//! docs/protocol/4-membership.md specifies the bytes. Absent: who sends which.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, SlotSet};
 
@@ -13,19 +13,20 @@ use super::rows::RosterEntry;
 use super::view::View;
 use crate::roster::{Incarnation, StreamId};
 
-/// Status of a peer; packets refer to it by a small number.
+/// Status of a peer; packets refer to it by a one-byte tag.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PeerStatus {
     pub(crate) tip: Tip,
     pub(crate) incarnation: Incarnation,
     /// First frame of its stream. None for an observer without one; with one it is ready to be
-    /// admitted to this history.
+    /// admitted to this branch.
     pub(crate) first: Option<Frame>,
-    /// Number of its players.
+    /// Number of the peer's players.
     pub(crate) players: u8,
-    /// Slots it would like.
+    /// Slots the peer prefers.
     pub(crate) wanted: SlotSet,
-    /// What it knows of the receiver: its acknowledgements are about entries of that stream.
+    /// Stream of the receiver that the sender knows: its acknowledgements refer to entries of that
+    /// stream.
     pub(crate) knows: Option<Known>,
 }
 
@@ -37,14 +38,14 @@ pub(crate) struct Known {
     pub(crate) first: Frame,
 }
 
-/// A view in a message: with as much of its path as the receiver needs.
+/// A view in a message, with the part of its path the receiver needs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Told {
     pub(crate) tip: Tip,
     pub(crate) view: View,
 }
 
-/// A view that a peer accepted in a vote that may not be over.
+/// A view that a peer accepted in a vote that may still be open.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Proposal {
     pub(crate) ballot: Ballot,
@@ -52,13 +53,13 @@ pub(crate) struct Proposal {
     pub(crate) tails: Vec<EntryRange>,
 }
 
-/// All a peer holds, once it has promised to stop listening outside the circle.
+/// All entries a peer holds, sent after it has promised to take none from outside the quorum.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Report {
     pub(crate) ballot: Ballot,
     pub(crate) incarnation: Incarnation,
     pub(crate) told: Told,
-    /// Its roster, with joins and goodbyes it holds.
+    /// Its roster, with the joins and goodbyes it holds.
     pub(crate) rows: Vec<RosterEntry>,
     pub(crate) confirmed: Frame,
     pub(crate) tails: Vec<EntryRange>,
@@ -68,23 +69,23 @@ pub(crate) struct Report {
 /// A message about membership.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Message {
-    /// Packets with this tag refer to this status.
+    /// A status, and the tag by which packets will refer to it.
     PeerStatus {
         tag: u8,
         status: PeerStatus,
     },
-    /// Asks for the path of the receiver's history.
+    /// Asks for the receiver's path.
     AskPath,
-    /// All that is remembered of the path.
+    /// The whole path that is remembered.
     Path(Tip),
-    /// Asks what the receiver holds, and to stop listening to streams outside the circle.
+    /// Asks what the receiver holds, and to take no entries of streams outside the quorum.
     Collect {
         tip: Tip,
         ballot: Ballot,
         circle: Vec<StreamId>,
     },
     Report(Box<Report>),
-    /// The ballot is too low: this one is promised.
+    /// The ballot is too low: this higher one is promised.
     Nack {
         incarnation: Incarnation,
         promised: Ballot,
@@ -93,7 +94,7 @@ pub(crate) enum Message {
     Gone {
         incarnation: Incarnation,
     },
-    /// The view that counts, made at this ballot.
+    /// The agreed view, made at this ballot.
     View {
         told: Told,
         at: Ballot,
@@ -109,7 +110,7 @@ pub(crate) enum Message {
         incarnation: Incarnation,
         ballot: Ballot,
     },
-    /// Another match or branch wins: asks for its snapshot.
+    /// Another match or branch wins: asks for a snapshot of it.
     AskSnapshot,
 }
 
@@ -126,7 +127,7 @@ const ACCEPTED: u8 = 0x19;
 const ASK_SNAPSHOT: u8 = 0x1a;
 
 impl Message {
-    /// All rows it contains.
+    /// All rows the message contains.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &RosterEntry> {
         let (told, report) = match self {
             Message::View { told, .. } | Message::Accept { told, .. } => (Some(told), None),

@@ -1,5 +1,6 @@
-//! What is known about other peers: whether they are reachable, with which incarnation, in which
-//! history.
+//! Known facts about other peers: whether they are reachable, their incarnation and their branch.
+//!
+//! `Membership` owns it. Absent: links, entries.
 
 use std::collections::VecDeque;
 
@@ -11,16 +12,16 @@ use crate::roster::{Incarnation, StreamId};
 
 /// Statuses remembered of a peer: packets on their way may refer to the last few.
 const STANDINGS_MAX: usize = 8;
-/// In place of a tag: nothing refers to it any more.
+/// Replaces a tag to which nothing refers any more.
 const TAG_VOID: u8 = u8::MAX;
 /// Former incarnations remembered of a peer.
 const GONE_MAX: usize = 8;
 
-/// A peer that stalled all others twice is admitted again after this, and after twice as long each
-/// time it does so again.
+/// A peer that stalled all others for the second time is admitted again after this, and after twice
+/// as long each further time.
 const BAR_MIN: Micros = Micros::from_secs(30);
 const BAR_MAX: Micros = Micros::from_secs(480);
-/// Stalls longer ago than this are forgotten.
+/// Stalls longer ago than this do not count.
 const BAR_MEMORY: Micros = Micros::from_secs(600);
 
 /// How often and when a peer was evicted because all others waited for it.
@@ -28,7 +29,7 @@ const BAR_MEMORY: Micros = Micros::from_secs(600);
 struct Bar {
     at: Option<Micros>,
     span: Micros,
-    /// Stay in which it did.
+    /// Stay in which it last did.
     of: Option<Incarnation>,
 }
 
@@ -36,24 +37,24 @@ struct Bar {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Peer {
     bar: Bar,
-    /// There is a path to it and it was heard lately.
+    /// Whether there is a path to it and it was heard recently.
     pub(crate) reachable: bool,
     /// Its present stay.
     pub(crate) incarnation: Option<Incarnation>,
     gone: VecDeque<Incarnation>,
     /// Oldest status first.
     statuses: VecDeque<(u8, PeerStatus)>,
-    /// Last frame it said it confirmed in this stay.
+    /// Last frame it said it had confirmed in this stay.
     pub(crate) confirmed: Frame,
-    /// Entries it may lag behind when it is admitted: the latency from it to this peer.
+    /// Frames its entries may lag when it is admitted: the latency from it to this peer.
     pub(crate) lag_frames: Option<u32>,
-    /// Its packets say that it is not in the roster.
+    /// Whether its packets say that it is not in the roster.
     pub(crate) observes: bool,
-    /// With this incarnation it was in the roster, so long ago that its row is forgotten.
+    /// Incarnation with which it was in the roster, so long ago that its row is forgotten.
     pub(crate) sat_as: Option<Incarnation>,
-    /// Since when it has been ready for this history.
+    /// Since when it has been ready for this branch.
     pub(crate) ready_since: Option<Micros>,
-    /// What its whole path showed: where it was, where this peer was, and the relation.
+    /// Result of comparing whole paths: its branch, the local branch, and their relation.
     parted: Option<(History, History, Relation)>,
     pub(crate) path_asked_at: Option<Micros>,
     pub(crate) path_told_at: Option<Micros>,
@@ -62,7 +63,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Status that packets with this tag refer to, if that is still its stay.
+    /// Status that packets with this tag refer to, if it is of the present stay.
     pub(crate) fn status(&self, tag: u8) -> Option<&PeerStatus> {
         let (_, status) = self.statuses.iter().rev().find(|(known, _)| *known == tag)?;
         (Some(status.incarnation) == self.incarnation).then_some(status)
@@ -79,7 +80,7 @@ impl Peer {
         self.observes && self.latest().is_none_or(|status| status.players > 0)
     }
 
-    /// It stalled all others, which counts once for every stay.
+    /// Notes that it stalled all others; counts once for every stay.
     pub(crate) fn bar(&mut self, now: Micros, stay: Incarnation) {
         if self.bar.of == Some(stay) {
             return;
@@ -93,7 +94,7 @@ impl Peer {
         self.bar = Bar { at: Some(now), span, of: Some(stay) };
     }
 
-    /// Whether it stalled all others lately.
+    /// Whether it stalled all others recently.
     pub(crate) fn is_on_record(&self, now: Micros) -> bool {
         self.bar.at.is_some_and(|at| now.since(at) < BAR_MEMORY)
     }
@@ -103,7 +104,7 @@ impl Peer {
         self.bar.at.is_some_and(|at| now.since(at) < self.bar.span)
     }
 
-    /// It is here with this incarnation; any other is gone.
+    /// The peer announced this incarnation; any other is over.
     pub(crate) fn set_incarnation(&mut self, incarnation: Incarnation) {
         if self.incarnation == Some(incarnation) {
             return;
@@ -133,8 +134,8 @@ impl Peer {
         self.gone.contains(&incarnation) || self.incarnation.is_some_and(|present| present != incarnation)
     }
 
-    /// It told its status. Statuses of one link arrive in order; an incarnation that is gone stays
-    /// gone.
+    /// Takes the status it sent. Statuses of one link arrive in order; an incarnation that is over
+    /// stays over.
     pub(crate) fn set_status(&mut self, tag: u8, status: PeerStatus) {
         if self.gone.contains(&status.incarnation) {
             return;
@@ -147,12 +148,12 @@ impl Peer {
         self.statuses.push_back((tag, status));
     }
 
-    /// Another link came up: tags of the one before mean nothing on it, and may be used again.
+    /// Another link was established: tags of the link before are void on it, and may be used again.
     pub(crate) fn forget_tags(&mut self) {
         self.statuses.iter_mut().for_each(|(tag, _)| *tag = TAG_VOID);
     }
 
-    /// How the history this peer told relates to this one.
+    /// How the branch of this peer relates to the local one.
     pub(crate) fn relation(&self, ours: &Lineage, tip: &Tip) -> Relation {
         let relation = ours.relate(tip);
         match (relation, self.parted) {
@@ -167,7 +168,7 @@ impl Peer {
         }
     }
 
-    /// It told its whole path.
+    /// Takes the whole path it sent.
     pub(crate) fn set_path(&mut self, ours: &Lineage, path: &Tip) {
         self.parted = Some((path.history(), ours.history(), ours.relate_whole(path)));
     }
@@ -200,15 +201,15 @@ impl Peers {
         self.all.iter_mut().map(|(id, peer)| (*id, peer))
     }
 
-    /// A row is forgotten: takes note of its stream.
+    /// Notes the stream of a row that is forgotten.
     pub(crate) fn note_forgotten(&mut self, stream: StreamId) {
         if let Some((_, peer)) = self.iter_mut().find(|(id, _)| *id == stream.peer) {
             peer.sat_as = Some(stream.incarnation);
         }
     }
 
-    /// Whether a stream's peer can be talked to, still has that incarnation, and is not in a
-    /// history that left this one.
+    /// Whether a stream's peer is reachable, still has that incarnation, and is not in a branch
+    /// that left the local one.
     pub(crate) fn is_reachable(&self, ours: &Lineage, stream: StreamId) -> bool {
         self.get(stream.peer).is_some_and(|peer| {
             let astray = || {

@@ -1,17 +1,19 @@
-//! The promise: which ballot was promised, and which streams may still grow until it is over.
+//! Promise of a ballot, and the streams that may still grow until its view change is over.
+//!
+//! `Membership` owns it. Absent: what follows from a view.
 
 use super::ballot::Ballot;
 use super::rules::Rules;
 use crate::roster::StreamId;
 
-/// A promise and the fence that keeps it.
+/// A promise and the restriction on streams that keeps it.
 ///
-/// A peer that has told a coordinator what it holds must not learn more from those that are about
-/// to be cut: it could confirm a frame that the view then says was without them.
+/// A peer that has reported its entries to a coordinator must not take more from streams about to
+/// be cut: it could confirm a frame that the view then decides without them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Fence {
     promised: Ballot,
-    /// Streams that may still grow, in order; all if there is none.
+    /// Streams that may still grow, in order; all of them if no promise restricts them.
     allow: Option<Vec<StreamId>>,
 }
 
@@ -28,8 +30,8 @@ impl Fence {
         self.allow.is_some()
     }
 
-    /// Promises `ballot`: from now on only streams of the circle grow, and of those only the ones
-    /// that still might. It never widens.
+    /// Promises `ballot`: from now on only streams of the quorum grow, and only those that still
+    /// might. A later promise never allows more.
     pub(crate) fn promise(&mut self, ballot: Ballot, circle: &[StreamId], rules: &Rules) {
         self.promised = self.promised.max(ballot);
         if !rules.fence {
@@ -50,7 +52,7 @@ impl Fence {
         self.promised = self.promised.max(ballot);
     }
 
-    /// Ends with a view made at `ballot` that was installed.
+    /// Ends with the installation of a view made at `ballot`.
     pub(crate) fn settle(&mut self, ballot: Ballot, rules: &Rules) {
         if ballot >= self.promised || !rules.promise_binds {
             self.allow = None;
@@ -58,12 +60,12 @@ impl Fence {
         self.promised = self.promised.max(ballot);
     }
 
-    /// Ends because the promise was for a view that was left behind.
+    /// Ends because the promise was for a view that was replaced.
     pub(crate) fn lower(&mut self) {
         self.allow = None;
     }
 
-    /// Whether this stream may grow. Streams still unknown are excluded as well.
+    /// Whether this stream may grow. Streams not known yet are excluded as well.
     pub(crate) fn admits(&self, stream: StreamId, is_known: bool, rules: &Rules) -> bool {
         match &self.allow {
             None => true,

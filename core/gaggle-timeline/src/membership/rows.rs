@@ -1,11 +1,13 @@
-//! The roster table: which stream counts from which frame to which, and who leads.
+//! Roster table: which stream counts from which frame to which, and which one leads.
+//!
+//! All of membership reads it. Absent: how rows are agreed.
 
 use gaggle_kit::{Frame, SlotSet};
 
 pub(crate) use crate::roster::RosterEntry;
 use crate::roster::StreamId;
 
-/// Rows of a table at most, ended ones that still matter included.
+/// Most rows of a table, ended ones that still matter included.
 pub(crate) const ROWS_MAX: usize = 64;
 
 /// Finds the row of a stream.
@@ -13,7 +15,7 @@ pub(crate) fn row_of(rows: &[RosterEntry], stream: StreamId) -> Option<&RosterEn
     rows.iter().find(|row| row.stream == stream)
 }
 
-/// Whether a stream has a row without an end.
+/// Whether a stream has an open row, one without a last frame.
 pub(crate) fn is_open(rows: &[RosterEntry], stream: StreamId) -> bool {
     row_of(rows, stream).is_some_and(RosterEntry::is_active)
 }
@@ -30,7 +32,7 @@ pub(crate) fn free_slots(rows: &[RosterEntry], frame: Frame, slot_count: usize) 
     SlotSet::first(slot_count).difference(taken)
 }
 
-/// Whether two tables say the same about every frame after `after` up to `to`.
+/// Whether two tables are equal for every frame after `after` up to `to`.
 pub(crate) fn agree_between(left: &[RosterEntry], right: &[RosterEntry], after: Frame, to: Frame) -> bool {
     let clip = |row: &RosterEntry| {
         let (first, last) = (row.first_frame.max(after.next()), row.last_frame.min(to));

@@ -1,4 +1,6 @@
-//! A view: the roster that all in it begin from, and its identity.
+//! A view: the roster that all its members begin from, and its identity.
+//!
+//! View changes make it. Absent: how it is agreed.
 
 use gaggle_kit::{ByteSink, StateHasher};
 
@@ -7,17 +9,17 @@ use super::history::{History, Link, MatchId};
 use super::rows::{self, RosterEntry};
 use crate::roster::StreamId;
 
-/// A roster with an identity. Joins and goodbyes are read from entries since.
+/// A roster with an identity. Later joins and goodbyes are read from entries.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct View {
-    /// Attempt that made it.
+    /// Ballot at which it was made.
     pub(crate) ballot: Ballot,
     pub(crate) parent: History,
     pub(crate) history: History,
     pub(crate) rows: Vec<RosterEntry>,
-    /// Size of the circle that made it.
+    /// Size of the quorum that made it.
     pub(crate) size: u8,
-    /// Made by a peer that had slept.
+    /// Whether a peer that had been suspended made it.
     pub(crate) stale: bool,
 }
 
@@ -42,7 +44,7 @@ impl View {
         view
     }
 
-    /// Hash of everything in it and everything before it: two different views never share it.
+    /// Hash of its content and its ancestors: two different views never have the same one.
     fn name(&self, game: MatchId) -> History {
         let mut hasher = StateHasher::new();
         hasher.put(&game.started_at.to_le_bytes());
@@ -59,7 +61,7 @@ impl View {
         History(hasher.finish())
     }
 
-    /// What remains of it once it is an ancestor.
+    /// Record that remains of it once it is an ancestor.
     pub(crate) fn link(&self) -> Link {
         let (by, _) = self.ballot.by.peer.as_bytes().split_at(8);
         Link {

@@ -1,4 +1,4 @@
-//! View changes: when one is called for, the reports that are collected, and the view they make.
+//! View changes: when one is needed, the reports that are collected, and the view made from them.
 //!
 //! `Membership::tick` and its message handlers call it. Absent: how a view is installed.
 
@@ -22,11 +22,11 @@ use crate::roster::StreamId;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Collection {
     pub(super) ballot: Ballot,
-    /// Streams that are asked, in rank order, this peer's included.
+    /// Streams that are asked for reports, in rank order, the local one included.
     pub(super) circle: Vec<StreamId>,
     reports: VecMap<StreamId, Report>,
-    /// With a majority: the proposal to vote on, the voters of the view it builds on, and those who
-    /// accepted it.
+    /// With a majority: the proposal under vote, the voters of the view it builds on, and those
+    /// that accepted it.
     pub(super) proposal: Option<Proposal>,
     pub(super) parent: Option<View>,
     pub(super) accepted_by: VecSet<StreamId>,
@@ -34,8 +34,7 @@ pub(super) struct Collection {
 }
 
 impl Membership {
-    /// Decides whether a view change is called for and this peer must lead it. Continues a running
-    /// one.
+    /// Decides whether a view change is needed and this peer must lead it. Continues a running one.
     pub(super) fn decide(&mut self, now: Micros, restart: bool, entries: &mut dyn Entries) {
         let unfinished = self.fence.is_up() || self.unfinished || restart;
         if self.is_quiescent(unfinished) {
@@ -59,8 +58,8 @@ impl Membership {
             self.suspicious_since = None;
         }
         if !leads {
-            // A peer earlier in rank leads it. Should it fall silent, that is a suspicion of its
-            // own.
+            // A peer earlier in rank leads it. If that one falls silent, it is suspected in its
+            // turn.
             self.collection = None;
             let first = here.iter().min_by_key(|row| row.rank()).map(|row| row.stream);
             let before_us = here.iter().filter(|other| other.rank() < row.rank()).count() as u32;
@@ -89,12 +88,12 @@ impl Membership {
         }
     }
 
-    /// Evicts a peer that must act or answer for a change to proceed, can be heard and does
-    /// neither.
+    /// Evicts a peer that must act or answer for a view change, can be heard and does neither.
     ///
-    /// Peers further back in rank wait longer: those before them may be about to act.
+    /// Peers further back in rank wait longer, because those before them may be about to act.
     fn watch_stall(&mut self, now: Micros, by: Option<StreamId>, before_us: u32) {
-        // With a majority those who are left may be too few: then it takes as long as it takes.
+        // With a majority the remaining peers may be too few to decide: then they wait without
+        // limit.
         let by = by.filter(|stream| self.decide_without(*stream));
         let same = |held: &(StreamId, Micros, Frame)| Some(held.0) == by && held.2 == self.confirmed;
         let since = self.stalled_by.filter(same).map_or(now, |(_, since, _)| since);
@@ -107,15 +106,15 @@ impl Membership {
         }
     }
 
-    /// Stream that would lead a view change, as far as this peer can tell: the first in rank that
-    /// is reachable.
+    /// Stream that would lead a view change, as far as this peer knows: the first in rank that is
+    /// reachable.
     pub(crate) fn first_here(&self) -> Option<StreamId> {
         let open = self.known.iter().filter(|row| row.is_active());
         let here = open.filter(|row| row.stream == self.me || self.is_reachable(row.stream));
         here.min_by_key(|row| row.rank()).map(|row| row.stream)
     }
 
-    /// Whether there is nothing to do, was nothing at the last look, and nothing has changed since.
+    /// Whether the last check found nothing to do and nothing has changed since.
     fn is_quiescent(&mut self, unfinished: bool) -> bool {
         if unfinished || self.collection.is_some() {
             return false;
@@ -141,11 +140,11 @@ impl Membership {
     /// second.
     fn is_gathering(&mut self, now: Micros) -> bool {
         let since = *self.suspicious_since.get_or_insert(now);
-        // An eviction is no suspicion.
+        // An eviction does not wait for suspicions.
         self.evicted.is_empty() && self.doubtful && now.since(since) < self.settings.gather
     }
 
-    /// Whether all that were asked can still answer, and no other stream should be.
+    /// Whether all asked streams can still answer, and no other stream should be asked.
     fn still_good(&self, collection: &Collection, circle: &[StreamId]) -> bool {
         let answers = |stream: &StreamId| {
             let joiner = self.rules.joiners_are_remembered
@@ -172,7 +171,8 @@ impl Membership {
         } else {
             self.send_collect();
             if !self.settings.majority || self.rules.small_circle_widens {
-                // Those that reported may have been too few, and another peer may be here now.
+                // The peers that reported may have been too few, and another peer may have arrived
+                // since.
                 let _ = self.conclude(now, entries);
             }
         }
@@ -192,7 +192,7 @@ impl Membership {
         }
     }
 
-    /// Begins an attempt with a ballot above all ever seen.
+    /// Begins an attempt with a ballot above all known ones.
     fn ask(&mut self, now: Micros, circle: Vec<StreamId>, entries: &mut dyn Entries) {
         let number = self.number_seen.max(self.fence.promised().number).saturating_add(1);
         let ballot = Ballot { number, by: self.me };
@@ -211,11 +211,11 @@ impl Membership {
             asked_at: now,
         });
         self.send_collect();
-        // A lone peer has no other to wait for. What it holds itself cannot be at fault.
+        // A peer alone waits for no report. Its own report cannot be a violation.
         let _ = self.conclude(now, entries);
     }
 
-    /// Report of all that is held, for a peer whose view is at `depth`.
+    /// Report of all held entries, for a peer whose view is at `depth`.
     fn report(&self, ballot: Ballot, depth: u32, entries: &dyn Entries) -> Report {
         let from = self.confirmed.saturating_sub(self.settings.lookahead_frames);
         let tells = |stream| self.rules.fence_covers_strangers || rows::row_of(&self.known, stream).is_some();
@@ -236,7 +236,7 @@ impl Membership {
         }
     }
 
-    /// Answers a peer that asks what this one holds.
+    /// Answers a peer that asks for a report.
     pub(super) fn take_collect(
         &mut self,
         now: Micros,
@@ -277,7 +277,8 @@ impl Membership {
             }
             _ => {}
         }
-        // A peer that asks has a row itself, and all that it may ask know it: they came after it.
+        // The asking peer has a row, and every peer it may ask knows that row: those peers joined
+        // later.
         let seated = relation != Relation::Same || rows::is_open(&self.known, ballot.by);
         if !circle.contains(&self.me) || ballot.by.peer != from || !seated {
             return Ok(());
@@ -301,15 +302,15 @@ impl Membership {
         Ok(())
     }
 
-    /// Whether this peer was asked what it holds and has not answered.
+    /// Whether this peer was asked for a report and has not answered.
     pub(crate) fn awaits(&self, stream: StreamId) -> bool {
         self.collection.as_ref().is_some_and(|collection| {
             collection.circle.contains(&stream) && !collection.reports.contains_key(&stream)
         })
     }
 
-    /// A peer has promised a higher ballot than this attempt or the view it sent has: begin again
-    /// above that one.
+    /// A peer has promised a higher ballot than that of this attempt or of the view it was sent:
+    /// begin again above that ballot.
     pub(super) fn take_nack(
         &mut self,
         now: Micros,
@@ -355,13 +356,13 @@ impl Membership {
         Ok(())
     }
 
-    /// Whether a report cannot be true: it denies the presence of a peer that is confirmed here, or
-    /// confirms frames without this peer.
+    /// Whether a report cannot be true: it omits a peer that is present here, or confirms frames
+    /// without an entry of this peer.
     ///
-    /// Rows are forgotten three lookaheads after their end, and no peer is more than one lookahead
-    /// ahead of this one: a row that is open here cannot be forgotten there. The own row ends for
-    /// no peer while it is open. Nor is a frame confirmed without the own entry, so no peer is
-    /// further than `possible`.
+    /// Rows are dropped three lookaheads after their end, and no peer is more than one lookahead
+    /// ahead of this one: a row that is open here cannot be dropped there. The own row has ended
+    /// for no peer while it is open. No frame is confirmed without the own entry, so no peer has
+    /// confirmed more than `possible`.
     fn is_false(&self, report: &Report, possible: Frame) -> bool {
         let told = |stream: StreamId| rows::row_of(&report.rows, stream);
         if report.told.view.history != self.view.history {
@@ -376,7 +377,7 @@ impl Membership {
         report.confirmed > possible || self.rows.iter().any(|row| row.is_active() && denied(row))
     }
 
-    /// Makes the next view once the whole circle has reported.
+    /// Makes the next view once all asked peers have reported.
     fn conclude(&mut self, now: Micros, entries: &mut dyn Entries) -> Result<(), Fault> {
         let Some(collection) = &self.collection else { return Ok(()) };
         let part = !self.rules.wait_for_all && collection.reports.len() * 2 > collection.circle.len();
@@ -453,9 +454,9 @@ impl Membership {
         }
     }
 
-    /// Number of peers here that are not in the table. A peer that waits to be admitted may be the
-    /// one that is missing, started again; one that plays in this history was admitted by a peer
-    /// that is gone, before this one had read it.
+    /// Number of reachable peers without a row. A peer that waits for admission may be the missing
+    /// one, restarted; a peer that plays in this branch was admitted by a peer that is gone, and
+    /// this peer has not read the join.
     fn count_waiting(&self, rows: &[RosterEntry]) -> usize {
         let plays_with_us = |id: PeerId, status: &PeerStatus| {
             let stream = StreamId { peer: id, incarnation: status.incarnation };
@@ -476,7 +477,7 @@ impl Membership {
         }
     }
 
-    /// The deepest view any peer reported: what was made there stands.
+    /// The deepest view any peer reported: it was made and must be built upon.
     fn deepest(&self, collection: &Collection) -> Top {
         let mut top = Top { lineage: self.lineage.clone(), view: self.view.clone(), by: self.me };
         if self.rules.build_on_deepest {
@@ -491,7 +492,7 @@ impl Membership {
         top
     }
 
-    /// Ends every stream outside the circle after the last entry any peer in it holds.
+    /// Ends every stream outside the quorum after the last entry that any quorum member holds.
     fn cut(&self, rows: &mut Vec<RosterEntry>, circle: &[StreamId], collection: &Collection) {
         let reports = || collection.reports.iter();
         let confirmed = reports().map(|(_, report)| report.confirmed);
@@ -505,8 +506,8 @@ impl Membership {
                 row.last_frame = row.last_frame.min(confirmed_most).max(row.first_frame.previous());
             }
         }
-        // A stream that was cut before may have ended with an entry whose holders are gone too: no
-        // peer here has confirmed that one.
+        // A stream that was cut before may have ended with an entry that no remaining peer holds:
+        // then no peer here has confirmed that entry.
         let awaited = |row: &&mut RosterEntry| {
             !row.is_active() && row.last_frame > confirmed_most && self.rules.cut_again
         };
@@ -514,14 +515,14 @@ impl Membership {
             let held = longest_copy(row, reports().map(|(_, report)| report));
             row.last_frame = row.last_frame.min(held.max(confirmed_most));
         }
-        // A leader that lied may have given one slot twice; the first in join order keeps it.
+        // A dishonest leader may have given one slot twice; the first in join order keeps it.
         let table = rows.clone();
         rows.retain(|row| !table.iter().any(|other| other.rank() < row.rank() && other.collides(row)));
         let keep = 2 * self.settings.lookahead_frames;
         rows.retain(|row| row.last_frame.max(row.first_frame).saturating_add(keep) >= confirmed_least);
     }
 
-    /// Makes the view: installs it here if it contains this peer, and sends it to the circle.
+    /// Makes the view: installs it if it contains this peer, and sends it to the quorum members.
     pub(super) fn make(
         &mut self,
         told: &Told,
@@ -541,7 +542,7 @@ impl Membership {
     }
 }
 
-/// The view that a collection builds on.
+/// View that a view change builds on.
 struct Top {
     lineage: Lineage,
     view: View,
@@ -549,7 +550,7 @@ struct Top {
     by: StreamId,
 }
 
-/// The table of `top` with all joins and goodbyes the reports know.
+/// The table of `top` with all joins and goodbyes in the reports.
 fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone) -> Vec<RosterEntry> {
     let reports = reports.filter(|report| report.told.view.history == top.history);
     let mut rows = top.rows.clone();
@@ -560,8 +561,8 @@ fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone)
             rows.push(*row);
         }
     }
-    // A peer that has been through a row's first frame and has no such row any more has seen it
-    // end, so long ago that it forgot when.
+    // A peer that confirmed a row's first frame and has no such row any more has seen it end, so
+    // long ago that it dropped the row.
     let forgotten = |row: &RosterEntry, report: &Report| {
         report.confirmed >= row.first_frame && rows::row_of(&report.rows, row.stream).is_none()
     };
@@ -569,12 +570,12 @@ fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone)
     rows
 }
 
-/// Last frame up to which all copies together hold a stream without a gap.
+/// Last frame up to which all copies together hold a stream without gap.
 ///
 /// A peer that has confirmed frames in which the stream counts holds it at least that far, even if
-/// it has forgotten the beginning.
+/// it has dropped the beginning.
 fn longest_copy<'a>(row: &RosterEntry, reports: impl Iterator<Item = &'a Report>) -> Frame {
-    // A heap orders as well as the library's sort, and takes a tenth of its size in a page.
+    // A heap sorts as well as the library's sort, with a tenth of its code size in a page.
     let mut copies: BinaryHeap<Reverse<(Frame, Frame)>> = reports
         .flat_map(|report| report.tails.iter().map(move |tail| (report.confirmed, tail)))
         .filter(|(_, tail)| tail.stream == row.stream && tail.count > 0)

@@ -1,6 +1,6 @@
-//! Time between this peer and another: round trip, frames apart, where the other is.
+//! Time measurements between this peer and another: round trip, frame advantage, the other's frame.
 //!
-//! Packets move it on. Absent: speed and delay, which follow from all peers.
+//! Packets update it. Absent: speed and delay, which are computed from all peers.
 
 use gaggle_kit::{Frame, Micros};
 
@@ -8,22 +8,21 @@ use crate::clock::EchoClock;
 use crate::packet::{AHEAD_NONE, TimeBlock};
 use crate::time_sync::{Advantage, FRAME_Q16};
 
-/// A link is too slow if it has been for so long: one late packet is none.
+/// A link is too slow after this time; one late packet does not make it so.
 const SLOW_GRACE: Micros = Micros::from_secs(2);
 
-/// What was measured of one peer.
+/// Measurements of one peer.
 #[derive(Debug)]
 pub(crate) struct PeerClock {
     pub(crate) clock: EchoClock,
     pub(crate) advantage: Advantage,
-    /// Since when the link is too slow for the match, and whether that was told. Once for each
-    /// link.
+    /// Since when the link is too slow for the match, and whether that was reported, once per link.
     slow_since: Option<Micros>,
     is_slow_told: bool,
-    /// Half a round trip, in hundredths of a frame; a lot until it is known.
+    /// Half a round trip, in hundredths of a frame; a large value until it is known.
     pub(crate) one_way_percent: u32,
     pub(crate) delay_frames: u32,
-    /// The newest frame its packets told of, and when.
+    /// The newest frame of its packets, and when it came.
     newest: Option<(Frame, Micros)>,
 }
 
@@ -42,18 +41,18 @@ impl Default for PeerClock {
 }
 
 impl PeerClock {
-    /// Another link came up.
+    /// Another link was established.
     pub(crate) fn begin_link(&mut self) {
         (self.slow_since, self.is_slow_told) = (None, false);
     }
 
-    /// Another stay begins, theirs or ours.
+    /// Another stay begins, of either peer.
     pub(crate) fn begin_stay(&mut self) {
         self.advantage = Advantage::default();
         self.newest = None;
     }
 
-    /// A packet told the time.
+    /// Takes the time block of a packet.
     pub(crate) fn handle(&mut self, now: Micros, time: &TimeBlock, frame: Micros) {
         self.delay_frames = time.delay_frames.into();
         self.clock.handle(now, time.clock_ms, time.echo_ms, time.hold_ms);
@@ -67,11 +66,12 @@ impl PeerClock {
         }
     }
 
-    /// A packet told entries up to `newest` while we were at `current`. False if a newer one came
-    /// before.
+    /// Takes the newest entry of a packet, received while the simulation was at `current`. False if
+    /// a newer one came before.
     #[must_use]
     pub(crate) fn handle_newest(&mut self, now: Micros, newest: Frame, current: Frame) -> bool {
-        // Delay is no sign of being ahead: with it, every change of delay would look like drift.
+        // Input delay does not count as being ahead, or every change of delay would look like
+        // drift.
         let theirs = i64::from(newest.number()) - i64::from(self.delay_frames);
         self.advantage.handle_distance(i64::from(current.number()) - theirs);
         if self.newest.is_none_or(|(known, _)| newest > known) {
@@ -80,14 +80,14 @@ impl PeerClock {
         self.newest.is_none_or(|(known, _)| newest >= known)
     }
 
-    /// The frame it simulates right now, as far as its packets tell.
+    /// Frame the peer is simulating now, extrapolated from its packets.
     pub(crate) fn present(&self, now: Micros, frame: Micros) -> Option<i64> {
         let ((newest, at), rtt) = (self.newest?, self.clock.rtt()?);
         let under_way = rtt.get() as i64 / 2 + now.since(at).get() as i64;
         Some(i64::from(newest.number()) - i64::from(self.delay_frames) + under_way / frame.get() as i64)
     }
 
-    /// The round trip of a link that has been slower than `max` for a while. Once for each link.
+    /// Round trip of a link that has been slower than `max` for a while, once per link.
     #[must_use]
     pub(crate) fn take_slow(&mut self, now: Micros, max: Micros) -> Option<Micros> {
         let rtt = self.clock.rtt_high()?;

@@ -1,6 +1,6 @@
-//! Handshake with one peer: link, announcement, names, and the status told since.
+//! Handshake with one peer: link, announcement, incarnation, and the status sent since.
 //!
-//! `PeerTable` and `Session` move it on. Absent: whether the peer is heard, what it plays.
+//! `PeerTable` and `Session` advance it. Absent: whether the peer is heard, what it plays.
 
 use gaggle_kit::SlotSet;
 
@@ -10,32 +10,32 @@ use crate::event::RejectReason;
 use crate::roster::Incarnation;
 use crate::session::Cx;
 
-/// How the hand-shake with a peer stands.
+/// Stage of the handshake with a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Handshake {
     /// There is no link.
     Unlinked,
-    /// We told who we are.
+    /// The local announcement was sent.
     Linked,
-    /// The peer told who it is, and it fits.
+    /// The peer's announcement was received and accepted.
     Announced,
-    /// The time between us is known, too.
+    /// The round trip is measured, too.
     Synchronized,
-    /// It plays by other rules or broke them: nothing it says counts.
+    /// The peer was rejected for its settings or a violation: its messages are ignored.
     Refused,
 }
 
-/// How far two peers know each other.
+/// Handshake state of one peer.
 #[derive(Debug)]
 pub(crate) struct Hello {
-    /// As told when the link came up.
+    /// Incarnation the peer announced.
     pub(crate) incarnation: Option<Incarnation>,
     pub(crate) handshake: Handshake,
-    /// There is a link to it, whatever is thought of it.
+    /// Whether there is a link to it, even if it was rejected.
     pub(crate) is_up: bool,
-    /// Cohorts told to each other when the link came up, 0 for none: theirs and ours.
+    /// Cohorts both peers announced, theirs and ours; 0 for none.
     pub(crate) cohorts: (u64, u64),
-    /// Our status, as last told on this link.
+    /// Local status as last sent on this link.
     pub(crate) told: SentStatus,
     pub(crate) meaning: Option<SenderContext>,
 }
@@ -60,13 +60,13 @@ impl Hello {
         matches!(self.handshake, Handshake::Linked | Handshake::Announced | Handshake::Synchronized)
     }
 
-    /// Whether what it says counts.
+    /// Whether its messages are handled.
     #[inline]
     pub(crate) fn is_trusted(&self) -> bool {
         matches!(self.handshake, Handshake::Announced | Handshake::Synchronized)
     }
 
-    /// Nothing it says counts from now on. False if that is so already.
+    /// Ignores its messages from now on. False if they were ignored before.
     #[must_use]
     pub(crate) fn reject(&mut self) -> bool {
         let is_news = self.handshake != Handshake::Refused;
@@ -78,7 +78,8 @@ impl Hello {
     }
 }
 
-/// Why a peer that announces this cannot play here, in the slots it was given.
+/// Reason to reject a peer with this announcement, or one that claims other slots than the given
+/// ones.
 pub(crate) fn refusal(cx: &Cx, announce: &Announce, given: Option<SlotSet>) -> Option<RejectReason> {
     let (ours, theirs) = (cx.config.game_fingerprint, announce.game_fingerprint);
     match given {

@@ -1,49 +1,48 @@
-//! What one peer may still send.
+//! Rate limits of one peer.
 //!
-//! The part that handles something spends it. Absent: what happens beyond a limit.
+//! The part that handles a message spends from them. Absent: what follows beyond a limit.
 
 use gaggle_kit::Micros;
 
 use crate::budget::{RateLimit, RateLimiter};
 
-/// Attempts to change the view are the leader's business; others make some when they take it for
-/// lost.
+/// View changes a peer may start. Usually the leader starts them; other peers start some when they
+/// suspect the leader.
 const CHANGES: RateLimit = RateLimit { burst: 48, per_second: 2 };
 const CHANGES_OF_LEADER: RateLimit = RateLimit { burst: 256, per_second: 8 };
-/// Promises a peer says it made to another, each of which may make all peers agree anew. Which of
-/// the two invented them cannot be told: those beyond are not heeded yet. What is true is told in
-/// every packet until it is over.
+/// Promises a peer says it made to another, each of which may restart the view change of all peers.
+/// Which of the two peers invented a promise is unknown, so those beyond the limit are only
+/// ignored: real ones are repeated in every packet until they end.
 const PROMISES: RateLimit = RateLimit { burst: 16, per_second: 1 };
 
-/// What is left of what a peer may do.
+/// What is left of a peer's rate limits.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Allowed {
     /// Packets of the running game.
     pub(crate) packets: RateLimiter,
-    /// Messages, but for those a transfer consists of.
+    /// Messages other than those of a transfer.
     pub(crate) messages: RateLimiter,
     /// Attempts to change the view.
     pub(crate) changes: RateLimiter,
-    /// Wishes for a state or a feed.
+    /// Requests for a state or a feed.
     pub(crate) asks: RateLimiter,
-    /// States it says it took from others.
+    /// Recoveries it says it made with other peers' states.
     pub(crate) recoveries: RateLimiter,
-    /// Its highest attempt so far.
+    /// The highest ballot it has used.
     pub(crate) ballot: u32,
-    /// Promises it says it made to others, and the highest of these.
+    /// Promises it says it made to others, and the highest of them.
     pub(crate) promises: RateLimiter,
     pub(crate) promise_ballot: u32,
-    /// Bytes of letters that are passed on for it, and to it.
+    /// Bytes of messages forwarded for it, and to it.
     pub(crate) forward_bytes_from: RateLimiter,
     pub(crate) forward_bytes_to: RateLimiter,
-    /// Attempts it brings letters about, and the highest of these.
+    /// Ballots of messages it forwarded, and the highest of them.
     pub(crate) forwards: RateLimiter,
     pub(crate) forward_ballot: u32,
 }
 
 impl Allowed {
-    /// Whether an attempt to change the view is within bounds. One that is only repeated costs
-    /// nothing.
+    /// Whether an attempt to change the view is within the limit. A repeated attempt costs nothing.
     #[must_use]
     pub(crate) fn may_change(&mut self, now: Micros, ballot: u32, leads: bool) -> bool {
         let is_newer = ballot > self.ballot;
@@ -52,8 +51,8 @@ impl Allowed {
         !is_newer || self.changes.spend(now, limit)
     }
 
-    /// Whether a promise made to another peer is heeded: a peer that claims ever higher ones makes
-    /// the others agree anew without end.
+    /// Whether a promise made to another peer is handled: a peer that claims ever higher ones would
+    /// restart view changes without end.
     #[must_use]
     pub(crate) fn may_promise(&mut self, now: Micros, ballot: u32) -> bool {
         let is_newer = ballot > self.promise_ballot;

@@ -1,7 +1,8 @@
-//! Whether peers are heard, directly or through another, and what is told of it.
+//! Liveness of peers: whether they are heard, directly or through another, and what players are
+//! told.
 //!
-//! `PeerTable` is ticked while anything may change. Absent: what follows for the roster: who can be
-//! reached is returned.
+//! `PeerTable` is ticked while anything may change. Absent: effects on the roster; changes of
+//! reachability are returned.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -18,18 +19,18 @@ pub(crate) enum Liveness {
     Gone,
 }
 
-/// How one peer is heard.
+/// Liveness of one peer.
 #[derive(Debug)]
 pub(crate) struct Presence {
     pub(crate) liveness: Liveness,
-    /// What players were told of that.
+    /// Liveness last reported to players.
     pub(crate) liveness_told: Liveness,
-    /// It can be talked to, as was returned last.
+    /// Reachability last returned.
     pub(crate) reachable: bool,
     pub(crate) heard_at: Micros,
-    /// When a peer that hears it last told so.
+    /// A peer that said it hears this one, and when it said so.
     pub(crate) heard_via: Option<(PeerId, Micros)>,
-    /// How long others have waited for it.
+    /// Time others have waited for this peer's entries.
     pub(crate) stall_timer: StallTimer,
 }
 
@@ -47,7 +48,7 @@ impl Default for Presence {
 }
 
 impl Presence {
-    /// Another peer, heard then, hears it.
+    /// Notes that the peer `via` hears it, as of this time.
     pub(crate) fn note_heard_via(&mut self, via: PeerId, at: Micros) {
         if self.heard_via.is_none_or(|(_, known)| at > known) {
             self.heard_via = Some((via, at));
@@ -55,17 +56,17 @@ impl Presence {
     }
 }
 
-/// What decides about what players are told.
+/// Facts that decide what players are told.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LivenessView {
-    /// A spectator sees the match go on: in every frame that is shown all members have spoken,
-    /// whatever our own links to them are like.
+    /// A spectator shows new frames: in each of them all members had entries, whatever the local
+    /// links are like.
     pub(crate) is_shown: bool,
     /// The match is about to start: all peers count.
     pub(crate) is_gathering: bool,
 }
 
-/// A peer can be talked to from now on, or not any more.
+/// A peer that became reachable, or ceased to be.
 pub(crate) type ReachChange = Option<(PeerId, bool)>;
 
 impl PeerTable {
@@ -76,7 +77,7 @@ impl PeerTable {
             && self.all.iter().any(|remote| remote.peer == via && remote.is_trusted())
     }
 
-    /// Silence is told, and in the end taken for absence.
+    /// Reports silence of peers, and finally their timeout.
     #[must_use]
     pub(crate) fn tick_liveness(&mut self, cx: &mut Cx, view: LivenessView) -> Vec<(PeerId, bool)> {
         let mut changes = Vec::new();
@@ -100,20 +101,20 @@ impl PeerTable {
         changes
     }
 
-    /// Whether a member is heard is told once for every change: of none that it is back that was
-    /// not said to be away, whenever it came and whenever it fell silent. A peer that does not play
-    /// any more is not missed.
+    /// Reports each change of a member's liveness once. A return is reported only for a peer that
+    /// was reported missing, whenever it fell silent. Peers that do not play any more are not
+    /// reported.
     pub(crate) fn tell_liveness(&mut self, index: usize, cx: &mut Cx, view: LivenessView) {
         let remote = &mut self.all[index];
         let counts = remote.is_open || view.is_gathering;
         let news = match () {
             () if !counts || view.is_shown => Liveness::Heard,
-            // When nothing goes on, a spectator cannot tell who is missing but by its own links.
+            // While no new frames arrive, a spectator knows missing peers only by its own links.
             () if cx.spectates && !remote.is_trusted() => remote.presence.liveness_told,
             () => remote.presence.liveness,
         };
         let told = &mut remote.presence.liveness_told;
-        // A peer that was gone is not back because it has a link again.
+        // A peer that timed out is not back just because it has a link again.
         let waits = *told == Liveness::Gone && news == Liveness::Interrupted;
         if news == *told || waits {
             return;
@@ -129,7 +130,7 @@ impl PeerTable {
         }
     }
 
-    /// Whether a peer can be talked to, if that has changed.
+    /// Reachability of a peer, if it has changed.
     #[must_use]
     pub(crate) fn judge_reachable(&mut self, index: usize, cx: &Cx) -> ReachChange {
         let remote = &self.all[index];
@@ -147,7 +148,7 @@ impl PeerTable {
         self.judge_reachable(index, cx)
     }
 
-    /// A packet of it came.
+    /// Takes note of a packet of the peer.
     #[must_use]
     pub(crate) fn set_heard(&mut self, index: usize, cx: &mut Cx, view: LivenessView) -> ReachChange {
         self.all[index].presence.liveness = Liveness::Heard;
@@ -163,7 +164,7 @@ mod tests {
 
     const VIEW: LivenessView = LivenessView { is_shown: false, is_gathering: false };
 
-    /// A member that was heard at the start, and a peer through which it may be heard.
+    /// A table with a member heard at the start, and a peer through which it may be heard.
     fn table() -> (Cx, PeerTable) {
         let mut table = PeerTable::default();
         for number in [2, 3] {

@@ -1,6 +1,6 @@
-//! What packets mean between this peer and another: the status told under each tag.
+//! Status that both peers of a link have told each other, and the tags that refer to it.
 //!
-//! Packets carry a tag of the status their sender told last. Absent: links, entries.
+//! Packets carry the tag of the status their sender told last. Absent: links, entries.
 
 use gaggle_kit::{Frame, PeerId};
 
@@ -8,30 +8,30 @@ use crate::membership::{Acceptance, PeerStatus};
 use crate::packet::TAG_NONE;
 use crate::roster::{Incarnation, StreamId};
 
-/// What packets with the tag last seen mean, as long as nothing about membership changes.
+/// Meaning of packets with the tag received last, valid until membership changes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SenderContext {
     pub(crate) tag: u8,
     pub(crate) epoch: u32,
-    /// What its packets say of it.
+    /// Whether its packets say that it is an observer.
     pub(crate) observer: bool,
-    /// It need not be judged again while nothing changes.
+    /// Whether packets need no further checks while nothing changes.
     pub(crate) plain: bool,
     pub(crate) hearing: Acceptance,
-    /// The stream the sender stands for, and its first frame.
+    /// The sender's own stream, and its first frame.
     pub(crate) stream: StreamId,
     pub(crate) first: Option<Frame>,
     pub(crate) players: u8,
-    /// What it acknowledges are entries of the stream we have now.
+    /// Whether its acknowledgements refer to the present local stream.
     pub(crate) knows_us: bool,
-    /// Its stream may grow.
+    /// Whether entries of its stream may be taken.
     pub(crate) grows: bool,
-    /// Where the stream lies in the ledger.
+    /// Index of the stream in the input log.
     pub(crate) track: Option<usize>,
 }
 
 impl SenderContext {
-    /// A tag that means nothing to us.
+    /// Context for an unknown tag.
     pub(crate) fn nothing(peer: PeerId, tag: u8) -> SenderContext {
         SenderContext {
             tag,
@@ -49,23 +49,23 @@ impl SenderContext {
     }
 }
 
-/// Our standing as a peer was told it.
+/// Local status as a peer was told it.
 #[derive(Debug, Default)]
 pub(crate) struct SentStatus {
-    /// How often; the tag follows from it.
+    /// Number of statuses sent; the tag is computed from it.
     count: u64,
     status: Option<PeerStatus>,
-    /// It was never said: it follows from starting together.
+    /// The status was never sent: both peers assume it because they start together.
     pub(crate) implied: bool,
-    /// Since what was looked at last, nothing changed that it should be told.
+    /// Epoch in which the status was last found to be up to date.
     pub(crate) epoch: Option<u32>,
 }
 
-/// Tags in use on one link at a time.
+/// Number of tags in use on one link.
 const TAGS: u64 = TAG_NONE as u64;
 
 impl SentStatus {
-    /// The tag for our packets to this peer.
+    /// Tag for packets to this peer.
     pub(crate) fn tag(&self) -> u8 {
         match self.status {
             Some(_) => (self.count % TAGS) as u8,
@@ -73,12 +73,12 @@ impl SentStatus {
         }
     }
 
-    /// What the peer believes.
+    /// Status the peer knows.
     pub(crate) fn status(&self) -> Option<&PeerStatus> {
         self.status.as_ref()
     }
 
-    /// It is told something else from now on, under a new tag.
+    /// Sends another status from now on, under a new tag. Returns the tag.
     pub(crate) fn tell(&mut self, status: PeerStatus) -> u8 {
         self.count += 1;
         self.status = Some(status);
@@ -86,13 +86,13 @@ impl SentStatus {
         self.tag()
     }
 
-    /// It knows this without being told, by starting together with us. Nothing was told before.
+    /// The peer assumes this status because both start together; none was sent before.
     pub(crate) fn imply(&mut self, status: PeerStatus) {
         self.status = Some(status);
         self.implied = true;
     }
 
-    /// We stand for nothing any more.
+    /// Forgets the status: packets refer to none.
     pub(crate) fn forget(&mut self) {
         self.status = None;
         self.epoch = None;

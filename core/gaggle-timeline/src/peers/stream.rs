@@ -1,42 +1,43 @@
-//! What one peer holds of our stream, and what it was last sent.
+//! Stream positions of one peer: entries it holds of the local stream, and entries it was last
+//! sent.
 //!
-//! The sender reads it, packets of the peer move it on. Absent: entries themselves.
+//! The sender reads it, packets of the peer advance it. Absent: entries themselves.
 
 use gaggle_kit::{Frame, Micros};
 
-/// What was last told to a peer.
+/// Contents of the packet last sent to a peer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sent {
-    /// In which tick.
+    /// Tick in which it was sent.
     pub(crate) tick: u64,
-    /// Up to which entry.
+    /// Newest entry in it.
     pub(crate) newest: Frame,
-    /// When the clocks.
+    /// When clocks were last sent.
     pub(crate) time_at: Option<Micros>,
-    /// Which input delay.
+    /// Input delay last sent.
     pub(crate) delay_frames: u32,
-    /// The hashes of which frame, how often, and in which tick last.
+    /// Frame of the hashes last sent, how often they were sent, and in which tick last.
     pub(crate) check: Frame,
     pub(crate) check_times: u8,
     pub(crate) check_tick: u64,
 }
 
-/// How far a peer is with our entries and its own.
+/// Progress of a peer with both streams.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PeerStream {
-    /// The last of our entries it holds without a gap, once it told.
+    /// Last local entry it holds without gap, once it has acknowledged one.
     pub(crate) acked: Option<Frame>,
-    /// The last frame it said it confirmed.
+    /// Last frame it said it had confirmed.
     pub(crate) confirmed: Frame,
     pub(crate) sent: Sent,
-    /// Until when packets go out every frame, because packets get lost one way or the other.
+    /// Until when a packet is sent every frame, because packets were lost in either direction.
     pub(crate) lossy_until: Micros,
-    /// Until when the peer is told that its packets get lost.
+    /// Until when packets tell the peer that its packets are lost.
     pub(crate) missing_until: Micros,
 }
 
 impl PeerStream {
-    /// Another stay begins, theirs or ours.
+    /// Another stay begins, of either peer.
     pub(crate) fn begin_stay(&mut self) {
         let Sent { tick, time_at, .. } = self.sent;
         self.acked = None;
@@ -44,12 +45,12 @@ impl PeerStream {
         self.sent = Sent { tick, time_at, ..Sent::default() };
     }
 
-    /// It says that it confirmed this frame.
+    /// Takes note of the last frame it confirmed.
     pub(crate) fn note_confirmed(&mut self, frame: Frame) {
         self.confirmed = self.confirmed.max(frame);
     }
 
-    /// It holds our entries up to this one.
+    /// Takes note of an acknowledgement.
     pub(crate) fn note_acked(&mut self, frame: Frame) {
         self.acked = Some(self.acked.map_or(frame, |before| before.max(frame)));
     }

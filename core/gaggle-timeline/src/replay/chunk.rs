@@ -1,4 +1,6 @@
 //! Chunks of a replay: kind, length, content, hash.
+//!
+//! Recorder and reader use it. Absent: what the content means.
 
 use gaggle_kit::{ByteReader, DecodeError, StateHasher};
 
@@ -6,7 +8,7 @@ use gaggle_kit::{ByteReader, DecodeError, StateHasher};
 pub(super) const MAGIC: [u8; 7] = *b"gaggleR";
 pub(super) const VERSION: u8 = 1;
 
-/// State a match begins with, and what is to be known about it.
+/// State a match begins with, and the replay's info.
 pub(super) const HEAD: u8 = 1;
 /// Inputs of some frames.
 pub(super) const FRAMES: u8 = 2;
@@ -17,7 +19,7 @@ pub(super) const END: u8 = 4;
 /// A keyframe, compressed.
 pub(super) const PACKED_KEY: u8 = 5;
 
-/// Bytes of a chunk at most: no game's state is that large.
+/// Most bytes of a chunk: no game's state is that large.
 pub(super) const CONTENT_BYTES_MAX: usize = 64 << 20;
 
 /// One chunk of a file.

@@ -1,4 +1,6 @@
 //! Playback of a replay at any frame.
+//!
+//! Applications call it through `Replay::play`. Absent: files, drawing.
 
 use std::iter;
 
@@ -8,7 +10,7 @@ use thiserror::Error;
 use super::reader::{Replay, Stretch, read_row};
 use crate::{Game, Inputs};
 
-/// This program no longer computes what was recorded.
+/// A difference between the recorded match and its simulation by this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("this program computes another match than was recorded: it has parted from it by frame {frame}")]
 pub struct Divergence {
@@ -24,7 +26,7 @@ pub struct Playback<'r, 'a, G: Game> {
     frame: Frame,
     row: Vec<G::Input>,
     present: SlotSet,
-    /// Stretch the next frame is in, and what is left of its rows.
+    /// Chunk of frames that the next frame is in, and the rows left of it.
     stretch: usize,
     rows: &'a [u8],
 }
@@ -64,19 +66,19 @@ impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
         true
     }
 
-    /// Jumps to a frame, or to the nearest there is. Returns how many ticks that took.
+    /// Jumps to a frame, or to the nearest available one. Returns the number of simulated ticks.
     pub fn seek(&mut self, frame: Frame) -> u32 {
         let frame = frame.min(self.replay.last_frame());
         let key = self.replay.keys.iter().rev().find(|key| key.at <= frame);
         let key_frame = key.map_or(Frame::START, |key| key.at);
         let onward = self.frame <= frame && self.frame >= key_frame;
         if !onward {
-            // A keyframe that cannot be decoded is no state to begin from; the start always is.
+            // A keyframe that cannot be decoded is skipped; the start can always be used.
             let state = key.and_then(|key| Some((key.at, key.state::<G>()?)));
             let (at, game) = state.unwrap_or_else(|| (Frame::START, self.replay.start.clone()));
             *self = Playback::new(self.replay);
-            // Rows are encoded as differences: those before must be read, which is quick, but not
-            // played.
+            // Rows are encoded as differences: earlier ones must be read, which is fast, but not
+            // simulated.
             while self.frame < at {
                 self.read_next_row();
                 self.frame = self.frame.next();
@@ -92,7 +94,7 @@ impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
 
     pub(super) fn verify(mut self) -> Result<(), Divergence> {
         let mut keys = self.replay.keys.iter().peekable();
-        // A keyframe may stand before the first frame, too.
+        // A keyframe may come before the first frame, too.
         let start = Stretch { before: Frame::START, frames: 0, hash: state_hash(&self.game), rows: &[] };
         for Stretch { before, frames, hash, .. } in iter::once(&start).chain(&self.replay.stretches) {
             for _ in 0..*frames {

@@ -11,7 +11,7 @@ use super::chunk::{self, CONTENT_BYTES_MAX, Chunk, MAGIC, VERSION};
 use super::player::{Divergence, Playback};
 use crate::Game;
 
-/// What a replay says about its match.
+/// Properties of a replay's match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayInfo {
     /// Game and version it was made with.
@@ -50,7 +50,7 @@ pub enum ReplayError {
     CorruptHeader(#[from] DecodeError),
 }
 
-/// Where a file is corrupt. Everything before plays.
+/// Where a file is corrupt. Everything before can be played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("damaged or cut after {byte_offset} bytes, which is after frame {valid_through}: {reason}")]
 pub struct Corruption {
@@ -151,7 +151,7 @@ impl<'a, G: Game> Replay<'a, G> {
         Ok(replay)
     }
 
-    /// Takes a chunk; true for the last.
+    /// Takes a chunk; true for the last one.
     fn take_chunk(&mut self, chunk: &Chunk<'a>) -> Result<bool, DecodeError> {
         let mut r = ByteReader::new(chunk.content);
         let frame = Frame::new(r.u32("frame of a chunk")?);
@@ -178,7 +178,7 @@ impl<'a, G: Game> Replay<'a, G> {
         Ok(false)
     }
 
-    /// Rows that cannot be decoded must be noticed now, not in the middle of a playback.
+    /// Checks that all rows can be decoded, so that a playback cannot fail midway.
     fn check_rows(&self, stretch: &Stretch<'_>) -> Result<(), DecodeError> {
         let mut r = ByteReader::new(stretch.rows);
         let mut row = vec![G::Input::default(); usize::from(self.info.slots)];
@@ -189,17 +189,17 @@ impl<'a, G: Game> Replay<'a, G> {
         r.finish("frames of a chunk")
     }
 
-    /// What it says about its match.
+    /// Properties of its match.
     pub fn info(&self) -> ReplayInfo {
         self.info
     }
 
-    /// Last frame that plays.
+    /// Last frame that can be played.
     pub fn last_frame(&self) -> Frame {
         self.last
     }
 
-    /// Where the file is corrupt, if it is before its end.
+    /// Where the file is corrupt, unless it is intact to its end.
     pub fn damage(&self) -> Option<Corruption> {
         self.damage
     }
@@ -209,8 +209,8 @@ impl<'a, G: Game> Replay<'a, G> {
         Playback::new(self)
     }
 
-    /// Plays all of it and compares every hash and every keyframe: whether this program still
-    /// computes what was played.
+    /// Simulates the whole replay and compares every hash and every keyframe, to find out whether
+    /// this program still computes the recorded match.
     ///
     /// # Errors
     /// The first difference.
@@ -239,7 +239,7 @@ fn read_head<G: Game>(content: &[u8], ours: u64) -> Result<(ReplayInfo, G), Repl
     Ok((ReplayInfo { game_fingerprint: theirs, frames_per_second, slots }, start))
 }
 
-/// Reads the next row over the one before.
+/// Reads the next row, which is encoded as a difference to the one before.
 pub(super) fn read_row<I: Input>(
     r: &mut ByteReader<'_>,
     row: &mut [I],
@@ -259,7 +259,8 @@ pub(super) fn read_row<I: Input>(
     Ok(())
 }
 
-/// Slots present in a frame of a game with so many. Games rely on it.
+/// Slots present in a frame. Slots the game does not have are an error, because games index by
+/// slot.
 pub(crate) fn read_present(r: &mut ByteReader<'_>, slots: usize) -> Result<SlotSet, DecodeError> {
     let present = SlotSet::from_bits(r.u64("slots present")?);
     match present.difference(SlotSet::first(slots)).lowest() {

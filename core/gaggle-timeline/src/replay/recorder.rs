@@ -1,6 +1,6 @@
 //! Recording of a match while it runs.
 //!
-//! The application gives it confirmed inputs. Absent: sessions, files.
+//! The application passes confirmed inputs to it. Absent: sessions, files.
 
 use gaggle_kit::{Frame, Input, SlotSet, compress, encode_state, state_hash};
 
@@ -8,13 +8,13 @@ use super::chunk::{self, MAGIC, VERSION};
 use super::reader::ReplayInfo;
 use crate::{Game, Inputs};
 
-/// How often keyframes and hashes are written.
+/// Intervals of keyframes and hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecorderConfig {
-    /// Frames between two keyframes: a jump simulates half as many on average. Default 600, ten
-    /// seconds.
+    /// Frames between two keyframes: a jump simulates half as many on average. Default 600, which
+    /// is ten seconds at 60 frames per second.
     pub keyframe_interval_frames: u32,
-    /// Frames that share a hash: at most so many are lost to a crash. 1 to 255, default 60.
+    /// Frames that share a hash: a crash loses at most this many. 1 to 255, default 60.
     pub chunk_frames: u32,
 }
 
@@ -24,17 +24,17 @@ impl Default for RecorderConfig {
     }
 }
 
-/// Writes a replay, confirmed frame by confirmed frame.
+/// Writes a replay, one confirmed frame after the other.
 ///
-/// It plays along with its own game, so that it never needs the live one's state, and what it
-/// writes follows from the inputs alone.
+/// It simulates a game of its own, so that it never needs the live state, and the file depends on
+/// the inputs alone.
 ///
 /// ```
 /// # use gaggle_kit::{Slot, State};
 /// # use gaggle_timeline::{Game, Inputs, Session};
 /// use gaggle_timeline::{Recorder, Timeline};
 ///
-/// /// Call it once a frame: it takes everything that has become final since.
+/// /// Call it once per frame: it records every frame that was settled since.
 /// fn keep_up<G: Game>(recorder: &mut Recorder<G>, timeline: &Timeline<G>) {
 ///     let session = timeline.session();
 ///     while recorder.frame() < session.settled_frame() {
@@ -88,15 +88,15 @@ impl<G: Game> Recorder<G> {
         self.frame
     }
 
-    /// The match as far as it is recorded: nothing in it is predicted.
+    /// Game at the last recorded frame: nothing in it is predicted.
     pub fn game(&self) -> &G {
         &self.game
     }
 
-    /// Records the next frame. Only confirmed ones, in order.
+    /// Records the next frame. Only confirmed frames, in order.
     ///
     /// # Panics
-    /// If a frame is left out or comes twice.
+    /// If a frame is left out or recorded twice.
     pub fn record(&mut self, inputs: &Inputs<'_, G::Input>) {
         assert_eq!(inputs.frame(), self.frame.next(), "frames are recorded in order");
         self.frame = inputs.frame();
@@ -113,19 +113,19 @@ impl<G: Game> Recorder<G> {
         }
     }
 
-    /// Bytes written since they were last taken: for files that grow while a match runs. The last
-    /// frames, less than a chunk, are still to come.
+    /// Bytes written since the last call, for files that grow while a match runs. The last frames,
+    /// less than a chunk, are not among them yet.
     pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Ends the recording: the rest of the file, or all of it if none was taken.
+    /// Ends the recording: returns the rest of the file, or all of it if none was taken.
     pub fn finish(self) -> Vec<u8> {
         self.ending()
     }
 
-    /// What [`Recorder::finish`] would write now, while the recording goes on: what was taken and
-    /// this are a whole file.
+    /// Bytes [`Recorder::finish`] would return now, while the recording goes on: appended to the
+    /// bytes taken so far, they make a complete file.
     pub fn ending(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         if self.pending_frames > 0 {
@@ -135,7 +135,7 @@ impl<G: Game> Recorder<G> {
         bytes
     }
 
-    /// A row: which slots differ from a repetition of the row before, as bits; one more bit if a
+    /// A row: one bit for each slot that differs from a repetition of the row before, and one if a
     /// player joined or left.
     fn write_row(&mut self, inputs: &Inputs<'_, G::Input>) {
         let mut changed = 0u128;
@@ -161,7 +161,7 @@ impl<G: Game> Recorder<G> {
         self.pending.extend_from_slice(&values);
     }
 
-    /// The current state, compressed where that helps: it makes most bytes of a long match.
+    /// A keyframe, compressed if that is shorter. Keyframes are most of a long replay.
     fn write_key(&mut self) {
         let state = encode_state(&self.game);
         let mut content = self.frame.number().to_le_bytes().to_vec();
@@ -184,7 +184,7 @@ impl<G: Game> Recorder<G> {
         self.pending_frames = 0;
     }
 
-    /// The frames that are not yet in a chunk, as one.
+    /// Writes the frames that are not in a chunk yet as one chunk.
     fn write_chunk(&self, bytes: &mut Vec<u8>) {
         let mut content = Vec::with_capacity(self.pending.len() + 16);
         let first = self.frame.saturating_sub(self.pending_frames);
@@ -196,7 +196,7 @@ impl<G: Game> Recorder<G> {
     }
 }
 
-/// Seven bits a byte, lowest first.
+/// Seven bits per byte, lowest first.
 fn write_bits(out: &mut Vec<u8>, mut bits: u128) {
     while bits >= 0x80 {
         out.push(bits as u8 | 0x80);

@@ -6,7 +6,7 @@ use gaggle_kit::Frame;
 
 use crate::request::SimId;
 
-/// What a side simulation wants next.
+/// Next step of a side simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SideStep {
     Load(Frame),
@@ -14,11 +14,11 @@ pub(crate) enum SideStep {
     Hash(Frame),
 }
 
-/// How far a side simulation is.
+/// Progress of a side simulation.
 #[derive(Debug)]
 pub(crate) struct SideSim {
     id: SimId,
-    /// The state to begin with.
+    /// Frame of the state to begin with.
     from: Frame,
     to: Frame,
     frames_per_tick: u32,
@@ -26,13 +26,13 @@ pub(crate) struct SideSim {
     budget: u32,
     /// The last frame that was simulated; none before the state is loaded.
     at: Option<Frame>,
-    /// The current frame is to be hashed.
+    /// Whether the current frame must be hashed.
     is_hash_due: bool,
 }
 
 impl SideSim {
     /// Simulates from state `from` to state `to`, hashing each frame. It begins in the next tick,
-    /// or in this one as far as `budget` goes.
+    /// or in this one if `budget` allows.
     pub(crate) fn new(id: SimId, from: Frame, to: Frame, frames_per_tick: u32, budget: u32) -> SideSim {
         SideSim { id, from, to, frames_per_tick, budget, at: None, is_hash_due: false }
     }
@@ -41,12 +41,12 @@ impl SideSim {
         self.id
     }
 
-    /// Another tick begins: so many frames may be simulated in it.
+    /// Begins another tick, with a new budget of frames.
     pub(crate) fn begin_tick(&mut self) {
         self.budget = self.frames_per_tick;
     }
 
-    /// Nothing more is simulated: a state could not be hashed.
+    /// Stops, because a state could not be hashed.
     pub(crate) fn stop(&mut self) {
         self.at = Some(self.to);
         self.is_hash_due = false;
@@ -57,7 +57,7 @@ impl SideSim {
         self.from >= self.to || self.at == Some(self.to) && !self.is_hash_due
     }
 
-    /// The next step; none if it is done or has to wait for the next tick.
+    /// The next step; none if all is done or the budget of this tick is used up.
     pub(crate) fn next_step(&mut self) -> Option<SideStep> {
         if self.is_done() {
             return None;

@@ -1,4 +1,4 @@
-//! Context of a session: settings, time, randomness, and what waits to be read by its caller.
+//! Context of a session: settings, time, randomness, and queues its caller drains.
 //!
 //! Every part gets it as an argument. Absent: peers, inputs, what any part decides.
 
@@ -13,20 +13,20 @@ use crate::stats::SessionStats;
 /// Ticks without a packet after which a peer counts as silent when sending is decided.
 const SILENT_TICKS: u64 = 5;
 
-/// What every part needs of its session.
+/// Data every part needs of its session.
 #[derive(Debug)]
 pub(crate) struct Cx {
     pub(crate) config: TimelineConfig,
     pub(crate) settings_fingerprint: u64,
-    /// Meaning of the bytes of the game's state; 0 if the session was not told.
+    /// Fingerprint of the game's state encoding; 0 if it was not set.
     pub(crate) shape: u64,
     pub(crate) slot_count: usize,
     pub(crate) local_peer: PeerId,
-    /// This session has no players and follows what others confirm.
+    /// Whether this session has no players and follows the frames others confirm.
     pub(crate) spectates: bool,
     /// Duration of one frame.
     pub(crate) frame: Micros,
-    /// A peer silent for longer makes this one send every frame.
+    /// Silence of a peer after which packets to it are sent every frame.
     pub(crate) silence_max: Micros,
     pub(crate) now: Micros,
     pub(crate) ticked_at: Micros,
@@ -66,12 +66,13 @@ impl Cx {
         }
     }
 
-    /// Time never goes back, whatever the caller says.
+    /// Advances the time, which never goes back, whatever the caller passes.
     pub(crate) fn advance_to(&mut self, now: Micros) {
         self.now = self.now.max(now);
     }
 
-    /// One tick later. True if this peer slept so long that the silence of others says nothing.
+    /// Advances by a tick. True if this peer was suspended so long that the silence of others says
+    /// nothing.
     pub(crate) fn tick(&mut self, now: Micros) -> bool {
         let slept = now.since(self.ticked_at) > self.config.interrupted_after;
         self.ticked_at = now;
@@ -80,7 +81,7 @@ impl Cx {
         slept
     }
 
-    /// A name for another stay of this peer.
+    /// Draws an incarnation for another stay of this peer.
     pub(crate) fn draw_incarnation(&mut self) -> Incarnation {
         Incarnation(self.rng.next_u32())
     }

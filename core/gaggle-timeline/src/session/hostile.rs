@@ -1,8 +1,8 @@
-//! Byzantine peers among honest ones: a real session whose messages a test may change, hold back or
+//! A dishonest peer among honest ones: a real session whose messages a test may change, withhold or
 //! add to.
 //!
-//! What a network alone can do to a packet is dropped and counted. What only a peer can do ends its
-//! link with a named fault. Either way the others play on and agree.
+//! A packet that network damage can explain is dropped and counted. A provable violation ends the
+//! link with a named fault. Either way the other peers play on and agree.
 
 mod flooding;
 mod forwards;
@@ -34,7 +34,7 @@ pub(super) struct Mail {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Gets everything the byzantine peer sends in a tick, and returns what it sends instead.
+/// Receives everything the dishonest peer sends in a tick, and returns what it sends instead.
 type Tamper = Box<dyn FnMut(&mut Session<u8>, Vec<Mail>) -> Vec<Mail>>;
 
 pub(super) struct Cluster {
@@ -50,7 +50,7 @@ pub(super) struct Cluster {
     held: Vec<u8>,
     state_bytes: usize,
     config: TimelineConfig,
-    /// Peers that send nothing any more.
+    /// Peers that send nothing any more, by index.
     pub(super) dead: Vec<bool>,
     pub(super) compared: u64,
 }
@@ -73,19 +73,19 @@ pub(super) fn config() -> TimelineConfig {
 }
 
 impl Cluster {
-    /// So many start together; `liar` is one of them, or joins later.
+    /// `seated` peers start together; `liar` is one of them, or joins later.
     pub(super) fn of(seated: usize, liar: usize) -> Cluster {
         Cluster::with_state(seated, liar, STATE_BYTES)
     }
 
-    /// The same, with a state of about so many bytes.
+    /// The same with a state of about `state_bytes` bytes.
     pub(super) fn with_state(seated: usize, liar: usize, state_bytes: usize) -> Cluster {
         let mut table = Cluster::configured(seated, liar, state_bytes, &config());
         table.link_all(seated);
         table
     }
 
-    /// So many start together, under the majority rule.
+    /// `seated` peers start together, under the majority rule.
     pub(super) fn voting(seated: usize, liar: usize) -> Cluster {
         let config = TimelineConfig { majority: true, ..config() };
         let mut table = Cluster::configured(seated, liar, STATE_BYTES, &config);
@@ -93,7 +93,7 @@ impl Cluster {
         table
     }
 
-    /// So many start together, and compare checksums every so many frames.
+    /// `seated` peers start together, and compare checksums every `interval` frames.
     pub(super) fn checking(seated: usize, liar: usize, interval: u32) -> Cluster {
         let config = TimelineConfig { checksum_interval_frames: interval, ..config() };
         let mut table = Cluster::configured(seated, liar, STATE_BYTES, &config);
@@ -264,15 +264,15 @@ impl Cluster {
         refused.iter().for_each(|peer| self.unlink(index, peer.to_u128() as usize - 1));
     }
 
-    /// Reliable messages that were sent to a peer in the last tick, and by whom.
+    /// Reliable messages sent to a peer in the last tick, with their senders.
     pub(super) fn said_to(&self, index: usize) -> impl Iterator<Item = (usize, &[u8])> {
         let at = time_of(self.ticks + LATENCY);
         let said = self.net.iter().filter(move |packet| packet.at == at && packet.to == index);
         said.filter(|packet| packet.message.reliable).map(|packet| (packet.from, &packet.message.bytes[..]))
     }
 
-    /// Demands that from here on these peers confirm the same, and that all of them go on, for so
-    /// many ticks.
+    /// Requires that from here on these peers confirm the same inputs, and that all of them go on,
+    /// for this many ticks.
     pub(super) fn expect_agreement(&mut self, who: &[usize], ticks: u64) -> &mut Cluster {
         let before: Vec<Frame> = who.iter().map(|index| self.session(*index).confirmed_frame()).collect();
         let mut states: BTreeMap<(u64, Frame), u64> = BTreeMap::new();
@@ -306,7 +306,8 @@ impl Cluster {
         self.events[index].iter().filter_map(fault).collect()
     }
 
-    /// Each of these found exactly this about the byzantine peer, and nothing about any other.
+    /// Requires that each of these peers found exactly this fault of the dishonest peer, and no
+    /// other.
     pub(super) fn expect_fault(&self, who: &[usize], is: impl Fn(&PeerFault) -> bool) -> &Cluster {
         for index in who {
             let faults = self.faults(*index);
@@ -316,7 +317,7 @@ impl Cluster {
         self
     }
 
-    /// None of these found a fault.
+    /// Requires that none of these peers found a fault.
     pub(super) fn expect_no_fault(&self, who: &[usize]) -> &Cluster {
         who.iter().for_each(|index| assert_eq!(self.faults(*index), [], "{}", self.describe()));
         self
@@ -341,7 +342,7 @@ impl Cluster {
     }
 }
 
-/// Changes a packet of the running game, and each value in it. Leaves everything else alone.
+/// Changes every packet of the running game and leaves other messages alone.
 pub(super) fn reword(
     mail: &mut Mail,
     word: impl FnOnce(&mut Packet<'_>),

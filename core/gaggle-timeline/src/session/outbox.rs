@@ -1,4 +1,4 @@
-//! Queue of messages and odd packets that wait to be sent.
+//! Queue of messages, and of packets outside the running game, that wait to be sent.
 //!
 //! Every part writes into it, `Session::poll_transmit` drains it. Absent: what messages say, the
 //! packets of the running game.
@@ -10,7 +10,8 @@ use gaggle_link::Channel;
 
 use crate::driver::MESSAGE_STREAM;
 
-/// Messages that wait; a caller that never fetches them loses the newest, not its memory.
+/// Most waiting messages. If a caller never fetches them, the newest are dropped; memory stays
+/// bounded.
 const MESSAGES_MAX: usize = 8_192;
 
 #[derive(Debug)]
@@ -24,24 +25,24 @@ struct OutboundMessage {
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     queue: VecDeque<OutboundMessage>,
-    /// The message the caller reads.
+    /// Message the caller reads.
     current: Vec<u8>,
-    /// One that is written for no peer.
+    /// Buffer for messages that are dropped.
     dropped: Vec<u8>,
 }
 
 impl Outbox {
-    /// A message that must arrive; the caller writes it.
+    /// Adds a reliable message; the caller writes its bytes.
     pub(crate) fn message(&mut self, to: PeerId) -> &mut Vec<u8> {
         self.forward(to, MESSAGE_STREAM)
     }
 
-    /// As [`message`](Outbox::message), in the order of this stream.
+    /// As [`message`](Outbox::message), on this reliable stream.
     pub(crate) fn forward(&mut self, to: PeerId, stream: u8) -> &mut Vec<u8> {
         self.post(to, Channel::Reliable(stream))
     }
 
-    /// A packet beside those of the running game; the caller writes it.
+    /// Adds a packet outside the running game; the caller writes its bytes.
     pub(crate) fn packet(&mut self, to: PeerId) -> &mut Vec<u8> {
         self.post(to, Channel::Unreliable)
     }

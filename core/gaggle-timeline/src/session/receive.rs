@@ -17,13 +17,13 @@ use crate::roster::{RosterEntry, StreamId};
 use crate::transfer;
 use crate::wire::{Inbound, acked_frame, check_controls, decode, entry_range, moves_state, newest_frame};
 
-/// Rate of a peer's packets: ten times that of the busiest honest one. Beyond it packets, which a
-/// network can multiply, are dropped; messages, which it cannot, are a fault.
+/// Rate of a peer's packets: ten times that of the busiest honest one. Above it packets, which a
+/// network can duplicate, are dropped; messages, which it cannot, are a violation.
 const PACKETS: RateLimit = RateLimit { burst: 4_096, per_second: 4_096 };
 const MESSAGES: RateLimit = RateLimit { burst: 1_024, per_second: 256 };
 impl<I: Input> Session<I> {
-    /// Takes bytes a peer sent on the unreliable channel, with their time of arrival. (With that of
-    /// the last tick round trips would look a frame or two too short.)
+    /// Takes bytes a peer sent on the unreliable channel, with their time of arrival. (With the
+    /// time of the last tick, round trips would look a frame or two too short.)
     ///
     /// Bytes that no honest peer sends are reported as
     /// [`SessionEvent::PeerFault`](crate::SessionEvent::PeerFault).
@@ -31,7 +31,7 @@ impl<I: Input> Session<I> {
         self.cx.advance_to(now);
         let Some(index) = self.peers.sender_index(from) else { return };
         if !self.peers[index].is_trusted() {
-            // Unreliable packets may overtake the announcement; what they say comes again.
+            // Unreliable packets may overtake the announcement; later ones repeat their content.
             return;
         }
         if !self.peers[index].allowed.packets.spend(now, PACKETS) {
@@ -92,8 +92,8 @@ impl<I: Input> Session<I> {
             self.take_ask_snapshot(index);
             return;
         }
-        // A peer that calls for a change makes all others answer; one that declines makes the
-        // leader call for another.
+        // A peer that starts a view change makes all others answer; one that rejects ballots makes
+        // the leader start another.
         if let membership::Message::Collect { ballot, .. }
         | membership::Message::Accept { ballot, .. }
         | membership::Message::Nack { promised: ballot, .. } = &message
@@ -107,7 +107,7 @@ impl<I: Input> Session<I> {
             && status.knows.is_none()
             && self.peers[index].hello.told.implied
         {
-            // It did not start together with this peer after all.
+            // The peer did not start together with this one after all.
             self.peers[index].hello.told.forget();
         }
         if matches!(message, membership::Message::PeerStatus { .. }) {
@@ -127,17 +127,17 @@ impl<I: Input> Session<I> {
         self.follow_membership();
     }
 
-    /// Whether a peer calls for one change after another.
+    /// Whether a peer starts too many view changes.
     fn is_churn(&mut self, index: usize, ballot: u32) -> bool {
         let remote = &mut self.peers[index];
         let leads = self.membership.first_here().is_some_and(|first| first.peer == remote.peer);
         !remote.allowed.may_change(self.cx.now, ballot, leads)
     }
 
-    /// The promise, as far as it counts.
+    /// The promise, if it counts.
     ///
     /// # Errors
-    /// If its sender admits that it called for one change after another itself.
+    /// If the promise shows that its sender started too many view changes itself.
     fn heed_promise(&mut self, index: usize, promised: Ballot) -> Result<Option<Ballot>, PeerFault> {
         if promised.by.peer == self.peers[index].peer {
             let churn = self.is_churn(index, promised.number);
@@ -174,15 +174,15 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Takes a packet of a peer in no match, or from before it began: only the clocks count.
+    /// Takes a packet of a peer in no match, or from before the match began: only the clocks are
+    /// used.
     fn take_stranger(&mut self, now: Micros, index: usize, packet: &Packet<'_>) {
         self.peers[index].presence.heard_at = now;
         self.take_clock(now, index, packet);
         self.note_heard(index);
     }
 
-    /// Takes a packet of a peer for which the match has begun already. Only its clock is missing
-    /// here.
+    /// Takes a packet of a peer for which the match has begun already. Only its clock is used here.
     fn take_early(&mut self, now: Micros, index: usize, bytes: &[u8]) -> Result<(), PeerFault> {
         let peer = self.peers[index].peer;
         let players = self.life.seat_of(peer).map_or(0, |slots| slots.len());
@@ -202,13 +202,14 @@ impl<I: Input> Session<I> {
                     return self.take_early(now, index, bytes);
                 }
                 None => {
-                    // The status it refers to is still under way; what it says comes again.
+                    // The status it refers to has not arrived yet; later packets repeat its
+                    // content.
                     self.peers[index].presence.heard_at = now;
                     return Ok(());
                 }
             },
         };
-        // Not a function of its own: a packet is large enough for its copies to show in a profile.
+        // Not a function of its own: a packet is so large that copying it shows in a profile.
         let decoded = Packet::decode(bytes, usize::from(players) * I::SIZE);
         let packet = match &decoded {
             Ok(packet) => packet,
@@ -222,7 +223,7 @@ impl<I: Input> Session<I> {
         self.take_packet(now, index, packet, &meaning)
     }
 
-    /// Finds what a packet's tag refers to, and remembers it until something changes.
+    /// Finds the context of a packet's tag, and caches it until something changes.
     fn find_meaning(
         &mut self,
         now: Micros,
@@ -257,14 +258,15 @@ impl<I: Input> Session<I> {
             status.knows.is_some_and(|known| known.incarnation == me && Some(known.first) == own_first);
         let track = self.log.track_of(stream, status.players);
         if track.is_none() && self.log.track_index(stream).is_some() {
-            // The leader that admitted it gave it another number of slots: its entries fit nowhere.
+            // The leader that admitted it gave it another number of slots: its entries fit no
+            // slots.
             return Ok(nothing);
         }
         let meaning = SenderContext {
             tag: packet.tag,
             epoch: self.membership.epoch().number(),
             observer: packet.observer,
-            // What needs no answer is not judged again.
+            // Packets that need no answer are not checked again.
             plain: matches!(hearing, Acceptance::All(_)) || packet.observer,
             hearing,
             stream,
@@ -322,13 +324,15 @@ impl<I: Input> Session<I> {
             Some(track) => track.have,
             None => match self.membership.held(meaning.stream).filter(|held| !held.is_empty()) {
                 Some(held) => held.through,
-                // Nothing of it is held: it is wanted from its beginning, wherever it counts from.
+                // Nothing of it is held: it is requested from its beginning, even if it counts only
+                // later.
                 None => meaning.first.map_or(self.log.current, Frame::previous),
             },
         }
     }
 
-    /// Frame up to which a peer's stream is held, as far as that peer was told that it is known.
+    /// Frame up to which a peer's stream is held, as far as the peer was told that the stream is
+    /// known.
     pub(super) fn have_of(&self, index: usize) -> Frame {
         let remote = &self.peers[index];
         let Some(known) = remote.hello.told.status().and_then(|status| status.knows) else {
@@ -340,7 +344,7 @@ impl<I: Input> Session<I> {
         match remote.hello.meaning.as_ref().filter(|meaning| told(meaning)) {
             Some(meaning) => self.have_of_stream(meaning),
             None => {
-                // Nothing came from it yet, but the donor said what it had.
+                // Nothing came from it yet, but the donor said which frame it had.
                 let stream = StreamId { peer: remote.peer, incarnation: known.incarnation };
                 let held = self.membership.held(stream).filter(|held| !held.is_empty());
                 held.map_or(known.first.previous(), |held| held.through)
@@ -348,7 +352,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Takes new entries: they confirm frames, correct predictions, and change those that follow.
+    /// Takes new entries: they confirm frames, correct predictions, and change later predictions.
     fn take_entries(
         &mut self,
         index: usize,
@@ -358,13 +362,14 @@ impl<I: Input> Session<I> {
         have: Frame,
     ) -> Result<(), PeerFault> {
         let carried = u32::from(packet.runs.carried);
-        // Entries of an honest peer reach as far as it can have confirmed ours. A joiner may be far
-        // behind all others, and no peer waits for one that has said goodbye.
+        // Entries of an honest peer are at most a lookahead beyond the local ones it can have
+        // confirmed. A joiner may be far behind all others, and no peer waits for one that has said
+        // goodbye.
         let plays = self.membership.mode() == Mode::Member && self.membership.own_end().is_none();
         let in_step = plays && !self.time.is_catching_up() && meaning.track.is_some();
         let possible = self.membership.confirmed().saturating_add(2 * self.cx.config.lookahead_frames());
-        // A little more is only dropped: a peer that lags, or was cut and does not know it, may see
-        // that of an honest one.
+        // A small excess is only dropped: a peer that lags, or was cut and does not know it, may
+        // receive it from an honest one.
         let absurd = possible.saturating_add(2 * self.cx.config.lookahead_frames());
         if newest > absurd && in_step {
             return Err(PeerFault::InputTooFarAhead { frame: newest, possible });
@@ -375,13 +380,13 @@ impl<I: Input> Session<I> {
         let base = newest.saturating_sub(carried);
         if base > have {
             let fault = PeerFault::InputGap { from: base.next(), have };
-            // Of a peer that was cut and does not know it, all there will ever be is held.
+            // Of a peer that was cut and does not know it, every entry that counts is held.
             let held = meaning.track.map(|track| &self.log.tracks()[track]);
             let held = held.is_some_and(|track| track.is_held() && track.have < track.row.last_frame);
             return if in_step && meaning.knows_us && held { Err(fault) } else { Ok(()) };
         }
         if self.log.current.max(have).since(base) >= self.log.table.frames() {
-            // So old that the entry it builds on is forgotten; everything in it is long confirmed.
+            // The entry it builds on is so old that it was dropped; all its entries are confirmed.
             return Ok(());
         }
         let Some(track) = meaning.track else {
@@ -390,7 +395,7 @@ impl<I: Input> Session<I> {
         let RemoteStream { row: RosterEntry { last_frame: row_last, .. }, since, .. } =
             self.log.tracks()[track];
         if base < since && (base.next() < since || Some(base.next()) != meaning.first) {
-            // What the runs build on is not in the table, but among the pending streams.
+            // The entry that the runs build on is not in the table, but among the pending streams.
             return self.take_pending(index, base, newest, packet, meaning);
         }
         let last = if meaning.grows { newest.min(row_last).min(possible) } else { have };
@@ -428,7 +433,8 @@ impl<I: Input> Session<I> {
         self.follow_membership();
     }
 
-    /// Takes entries of a stream that has no column in the table, or had none when it made them.
+    /// Takes entries of a stream that has no column in the table, or had none when the entries were
+    /// sent.
     fn take_pending(
         &mut self,
         index: usize,

@@ -1,4 +1,4 @@
-//! Calls between the parts of a session: what one part decides, another one does.
+//! Calls between the parts of a session: decisions of one part that another one carries out.
 //!
 //! `Session` calls. Absent: rules of any part.
 
@@ -20,20 +20,21 @@ use crate::request::SimId;
 use crate::roster::StreamId;
 use crate::transfer::{self, Offer};
 
-/// States others may say they took: more than they can have. Those beyond are not heeded.
+/// Recoveries other peers may report: more than they can have. Further ones are ignored.
 const RECOVERIES: RateLimit = RateLimit { burst: 4, per_second: 1 };
 /// Requests for a state or a feed.
 const ASKS: RateLimit = RateLimit { burst: 16, per_second: 1 };
 
 impl<I: Input> Session<I> {
-    /// Whether a state hash of every other peer in the match was compared with ours since that peer
-    /// came in. False for a peer that is alone: nothing was compared.
+    /// Whether a state hash of every other peer in the match was compared with the local one since
+    /// that peer joined. False for a peer that is alone: nothing was compared.
     pub fn is_compared(&self) -> bool {
         let mut others = self.peers.open().peekable();
         others.peek().is_some() && others.all(|remote| remote.audit.is_compared())
     }
 
-    /// The last frame whose hashes all members had equal, or that was hashed if this peer is alone.
+    /// The last frame whose hashes were equal with all members, or that was hashed if this peer is
+    /// alone.
     pub(super) fn agreed_lately(&self) -> Frame {
         match self.peers.iter().any(|remote| remote.is_open) {
             true => self.peers.agreed_by_all(),
@@ -57,7 +58,7 @@ impl<I: Input> Session<I> {
 
     pub(super) fn take_check(&mut self, index: usize, frame: Frame, block: CheckBlock) {
         let remote = &mut self.peers[index];
-        // A spectator takes what members have, and keeps no peer busy with the reason.
+        // A spectator takes the members' state and does not make them audit a difference.
         let is_audited = !self.cx.spectates;
         let told = (frame, block);
         let found = self.audit.handle_checksum(&mut remote.audit, remote.peer, told, is_audited);
@@ -72,12 +73,12 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whether a difference is being looked into, or waits to be.
+    /// Whether a difference is under audit, or waits for one.
     pub(super) fn is_audit_open(&self) -> bool {
         self.audit.is_open() || self.peers.iter().any(|remote| remote.audit.has_difference())
     }
 
-    /// Looks into one difference after the other, and into none for ever.
+    /// Audits one difference after the other, each with a time limit.
     pub(super) fn tick_audit(&mut self) {
         let there = |peer: PeerId| {
             let with = self.peers.get(peer);
@@ -122,7 +123,7 @@ impl<I: Input> Session<I> {
     pub(super) fn take_findings(&mut self, index: usize, findings: Findings) {
         let Peer { peer, is_open, .. } = self.peers[index];
         if self.membership.relation_of(peer) != Some(Relation::Same) || !is_open {
-            // Elsewhere other inputs count; and a peer that does not play accuses no other.
+            // In another branch other inputs count; and a peer that does not play accuses no other.
             return;
         }
         let Session { log, membership, cx, audit, peers, .. } = self;
@@ -152,14 +153,14 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whether a wrong state of ours is being replaced with another peer's.
+    /// Whether a wrong local state is being replaced with another peer's.
     pub(crate) fn is_recovering(&self) -> bool {
         self.recovery.is_under_way()
     }
 
     pub(super) fn tick_recovery(&mut self) {
         if self.recovery.is_under_way() && !self.joiner.is_busy() {
-            // The donor went or declined. What differs still differs: the next check tells.
+            // The donor left or declined. The difference remains: the next check finds it.
             self.recovery.retry_without(self.joiner.given_up());
             self.forget_differences();
             self.look_on();
@@ -202,8 +203,8 @@ impl<I: Input> Session<I> {
         self.peers.iter_mut().for_each(|remote| remote.audit.settle_as_agreed());
     }
 
-    /// Whether a state can replace ours where we are: it is of our branch, the same inputs led to
-    /// it, and what came since is still held.
+    /// Whether a state can replace the local one during this stay: it is of this branch, has the
+    /// same inputs before it, and later entries are still held.
     pub(super) fn can_repair(&self, offer: &Offer) -> bool {
         let frame = offer.join_context.confirmed;
         let newest = self.log.current.max(self.log.local.newest());
@@ -215,7 +216,7 @@ impl<I: Input> Session<I> {
             && newest.since(frame) < held
     }
 
-    /// The game took another state of a confirmed frame: all since is simulated again.
+    /// The game took another state of a confirmed frame: all later frames are resimulated.
     pub(super) fn repair(&mut self, donor: PeerId, frame: Frame) {
         let target = self.log.current;
         self.log.go_back(frame);
@@ -239,14 +240,14 @@ impl<I: Input> Session<I> {
         self.cx.events.push(SessionEvent::DesyncRecovered { peer: self.cx.local_peer, frame });
     }
 
-    /// A peer took another state. Hashes it told before are worth nothing.
+    /// A peer took another state. Hashes it sent before are void.
     pub(super) fn take_recovered(&mut self, index: usize, through: Frame) {
         let remote = &mut self.peers[index];
         if !remote.allowed.recoveries.spend(self.cx.now, RECOVERIES) {
             return;
         }
         remote.audit.forget_told_through(through);
-        // Nothing after what is confirmed was compared yet, whatever it says.
+        // No frame after the confirmed one was compared yet, whatever the peer says.
         let through = through.min(self.membership.confirmed());
         remote.audit.settle(through);
         if remote.is_open {
@@ -277,10 +278,10 @@ impl<I: Input> Session<I> {
         donor.handle_feed_request(cx, asker, known, has_feed);
     }
 
-    /// The state of `frame` is written, or could not be.
+    /// The state of `frame` was encoded, or could not be.
     pub(super) fn take_export(&mut self, frame: Frame, state: &[u8]) {
         if state.is_empty() {
-            // Its holder could not read it back: another peer could not either.
+            // The game could not decode its own encoding: another peer could not either.
             self.cx.events.push(SessionEvent::StateNotDecodable { frame });
         }
         self.sync_held();
@@ -306,7 +307,7 @@ impl<I: Input> Session<I> {
         self.feed_joiners();
     }
 
-    /// Tells all joiners what we confirmed that were not told for long enough.
+    /// Sends a feed to all joiners for which one is due.
     pub(super) fn feed_joiners(&mut self) {
         let progress = self.progress();
         if self.donor.is_feed_due(&self.cx, progress) {
@@ -318,7 +319,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Asks all members for what does not come from its owner.
+    /// Asks all members for entries that do not arrive from their owner.
     pub(super) fn tick_gossip(&mut self) {
         let silent = |at: Micros| self.cx.now.since(at) >= SILENCE;
         let missing =
@@ -346,14 +347,14 @@ impl<I: Input> Session<I> {
 
     pub(super) fn take_other(&mut self, index: usize, other: Other) {
         let peer = self.peers[index].peer;
-        // Only peers of our branch can help us, or be helped.
+        // Only peers of this branch can help this peer, or be helped.
         if self.membership.relation_of(peer) != Some(Relation::Same) {
             return;
         }
         match other {
             Other::BackfillRequest(needs) => {
                 for (stream, from) in needs {
-                    // What no peer has is not even remembered.
+                    // Requests for streams that no peer knows are not remembered.
                     let known = row_of(self.membership.known(), stream).is_some();
                     if known && self.gossip.may_give(peer, stream, self.cx.ticks) {
                         self.give(index, stream, from);
@@ -364,7 +365,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Gives what is held of a stream, and says how its owner is doing.
+    /// Gives the held entries of a stream, and when its owner was last heard.
     fn give(&mut self, index: usize, stream: StreamId, from: Frame) {
         let Some(row) = row_of(self.membership.known(), stream) else { return };
         let players = row.slots.len();
@@ -411,7 +412,7 @@ impl<I: Input> Session<I> {
         self.follow_membership();
     }
 
-    /// Says something about membership, if need be through a peer that can reach the receiver.
+    /// Sends a message about membership, through another peer if the receiver is not linked.
     pub(super) fn send_forward(&mut self, to: PeerId, bytes: &[u8]) {
         let Some(index) = self.peers.index_of(to) else { return };
         if self.peers[index].is_trusted() {
@@ -421,7 +422,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Passes a message on from one member to another.
+    /// Forwards a message from one member to another.
     pub(super) fn take_forward(&mut self, index: usize, to: PeerId, bytes: &[u8]) {
         let from = self.peers[index].peer;
         let Some(receiver) = self.peers.index_of(to).filter(|receiver| *receiver != index) else { return };
@@ -435,8 +436,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A peer without a link to us says something through another. What is wrong with it may be the
-    /// fault of either, so that none is blamed.
+    /// Takes a message that a peer without a link sent through another. Either of the two may be
+    /// the cause of a violation in it, so none is blamed.
     pub(super) fn take_forward_from(&mut self, via: usize, from: PeerId, bytes: &[u8]) {
         let direct = self.peers.index_of(from).map(|index| self.peers[index].is_trusted());
         let Ok(message) = membership::Message::decode(bytes) else {

@@ -1,4 +1,4 @@
-//! What follows a change of roster, peers or held entries: input rows, confirmed frames, events,
+//! Consequences of a change of roster, peers or held entries: input rows, confirmed frames, events,
 //! messages, faults.
 //!
 //! Every handler and tick ends here. Absent: rules of any part.
@@ -16,11 +16,11 @@ use crate::membership::{self, Fault, Known, Mode, PeerStatus};
 use crate::peers::{Handshake, Liveness, Peer, refusal};
 use crate::roster::StreamId;
 
-/// While no peer comes or goes, membership is looked at once in so many ticks.
+/// While no peer joins or leaves, membership is ticked once in this many ticks.
 const THOROUGH_TICKS: u64 = 8;
 
 impl<I: Input> Session<I> {
-    /// Tells membership what the input log took by itself.
+    /// Tells membership about entries that the input log took.
     pub(super) fn sync_held(&mut self) {
         if self.log.take_news() {
             self.membership.grow_own(self.log.local.newest());
@@ -29,7 +29,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Lets time pass for membership.
+    /// Advances time for membership.
     #[inline]
     pub(super) fn tick_membership(&mut self) {
         if !self.life.is_running() {
@@ -53,7 +53,7 @@ impl<I: Input> Session<I> {
         let doubtful = |remote: &Peer| {
             let unheard_via = remote.presence.heard_via.is_none_or(|(_, at)| silent(at));
             let fades = remote.presence.reachable && silent(remote.presence.heard_at) && unheard_via;
-            // Its link ended, which other peers may know more about.
+            // Its link ended, and other peers may know the reason.
             let parted = !remote.presence.reachable
                 && self.cx.now.since(remote.presence.heard_at) < self.cx.config.timeout;
             remote.is_open && (fades || parted)
@@ -67,7 +67,7 @@ impl<I: Input> Session<I> {
         self.watch_goodbye();
     }
 
-    /// Carries out what follows from a change of membership.
+    /// Carries out the consequences of a change of membership.
     pub(super) fn follow_membership(&mut self) {
         self.sync_roster();
         self.log.update_received();
@@ -80,7 +80,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Gives the known rows to the input log, and tells peers whether they are in them.
+    /// Gives the known rows to the input log, and notes which peers are in them.
     pub(super) fn sync_roster(&mut self) {
         if !self.membership.take_roster_changed() {
             return;
@@ -97,11 +97,11 @@ impl<I: Input> Session<I> {
             let was_open = remote.is_open;
             remote.is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_active());
             if remote.is_open && !was_open {
-                // It took over the state of a peer that agreed with all.
+                // It took the state of a peer that agreed with all.
                 remote.audit.raise_agreed(agreed);
             }
             if !remote.is_open && !self.life.is_gathering() {
-                // It is no longer missed, and may play again before the next look.
+                // It left the roster: it is not missed, and may play again before the next check.
                 remote.presence.liveness_told = Liveness::Heard;
             }
             if let Some(meaning) = &mut remote.hello.meaning {
@@ -111,7 +111,8 @@ impl<I: Input> Session<I> {
         self.log.update_received();
     }
 
-    /// A peer in the roster may have no link to this one: the peers that know it are told.
+    /// A peer in the roster may have no link to this one: announces this peer through the peers
+    /// that know it.
     fn note_strangers(&mut self) {
         for nth in 0..self.membership.known().len() {
             let peer = self.membership.known()[nth].stream.peer;
@@ -127,10 +128,10 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Confirms frames as far as everything in them is held.
+    /// Confirms frames whose entries are all held.
     #[inline(always)]
     pub(super) fn update_confirmed(&mut self) {
-        // Called twice per tick, and at least once with nothing new.
+        // Called twice per tick, at least once without new entries.
         let member = self.membership.mode() == Mode::Member;
         if !member || self.log.received().min(self.own_frames_through()) > self.membership.confirmed() {
             self.confirm_held();
@@ -188,7 +189,7 @@ impl<I: Input> Session<I> {
         self.audit.confirm(frame, self.log.table.row(frame), present);
     }
 
-    /// Frame up to which own entries exist; for ever after the goodbye.
+    /// Frame up to which own entries exist; unlimited after the goodbye.
     fn own_frames_through(&self) -> Frame {
         match self.membership.own_end() {
             Some(_) => Frame::NEVER.previous(),
@@ -206,7 +207,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A peer that said goodbye may close once all have read it.
+    /// Lets a peer that said goodbye close once all have read its last entry.
     fn watch_goodbye(&mut self) {
         let is_read = |end| {
             let mut open = self.peers.open();
@@ -218,11 +219,11 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Frame the other peers are simulating now, as far as their packets tell: the median, so that
-    /// no single peer counts, and of two in the middle the earlier.
+    /// Frame the other peers are simulating now, from their packets: the median, so that no single
+    /// peer decides, and of two in the middle the earlier.
     pub(super) fn present_frame(&self) -> Option<Frame> {
         let present = self.peers.present_frame(self.cx.now, self.cx.frame)?;
-        // Inputs are sent at most one lookahead before they are played.
+        // Inputs are sent at most one lookahead before their frame is simulated.
         let oldest = self.membership.confirmed().saturating_sub(self.cx.config.lookahead_frames());
         Some(present.max(oldest))
     }
@@ -254,7 +255,7 @@ impl<I: Input> Session<I> {
     }
 
     /// A peer holds another entry of a third stream than this one: either the owner sent different
-    /// values, or that peer lies. No peer is evicted on the word of one against another.
+    /// values, or that peer lies. No peer is evicted because of a single other one.
     fn note_contested(&mut self, peer: PeerId, stream: StreamId, frame: Frame) {
         let owner = self.peers.get_mut(stream.peer);
         if owner.is_some_and(|owner| owner.audit.contest()) {
@@ -263,9 +264,9 @@ impl<I: Input> Session<I> {
         self.accuse(peer, stream.peer, frame);
     }
 
-    /// A peer holds other entries of a third stream than this one, so one of the two lies. The word
-    /// of one decides nothing, unless there is no other peer to ask; the word of most does. A
-    /// spectator has no say.
+    /// A peer reports other entries of a third stream, so the owner or the reporter lies. One
+    /// report decides nothing, unless no other peer can be asked; the reports of most peers do.
+    /// Spectators do not count.
     pub(super) fn accuse(&mut self, accuser: PeerId, accused: PeerId, frame: Frame) {
         let Some(index) = self.peers.index_of(accused) else { return };
         if !self.peers.index_of(accuser).is_some_and(|index| self.peers[index].is_open) {
@@ -278,7 +279,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Faults a peer that admits a joiner without leading.
+    /// Reports a violation of a peer that admits a joiner without leading.
     fn watch_false_leader(&mut self) {
         if let Some((stream, frame)) = self.membership.take_false_leader()
             && let Some(index) = self.peers.index_of(stream.peer)
@@ -287,7 +288,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Sets how far a joiner's entries may lag behind ours when it is admitted.
+    /// Sets how far a joiner's entries may lag behind the local ones when it is admitted.
     pub(super) fn set_lags(&mut self) {
         for remote in self.peers.iter().filter(|remote| !remote.is_open) {
             if remote.time.one_way_percent < u32::MAX {
@@ -316,7 +317,7 @@ impl<I: Input> Session<I> {
     }
 
     /// Peers that start together know each other's status and assume it from the first packet on:
-    /// the match begins at once, whatever gets lost meanwhile.
+    /// the match begins at once, even if packets are lost.
     pub(super) fn imply_statuses(&mut self, cohort: u64) {
         let Some(own) = self.membership.status() else { return };
         for index in 0..self.peers.len() {
@@ -338,7 +339,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Tells this peer's status to all that do not know it.
+    /// Sends this peer's status to all peers that do not have it.
     pub(super) fn tell_status(&mut self) {
         let epoch = self.membership.epoch().number();
         for index in 0..self.peers.len() {
@@ -358,7 +359,7 @@ impl<I: Input> Session<I> {
             let remote = &mut self.peers[index];
             remote.hello.told.epoch = Some(epoch);
             if remote.hello.told.status() != Some(&status) {
-                // Packets that overtake the message mean nothing yet: more of them follow soon.
+                // Packets that overtake the message cannot be read yet: more of them are sent soon.
                 remote.stream.lossy_until =
                     remote.stream.lossy_until.max(self.cx.now + membership::REPEAT_AFTER);
                 let tag = remote.hello.told.tell(status.clone());
@@ -368,7 +369,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Sends the messages of membership, if need be through another peer.
+    /// Sends the messages of membership, through another peer where needed.
     pub(super) fn send_membership(&mut self) {
         while let Some((to, message)) = self.membership.next_message() {
             if message == membership::Message::AskSnapshot {
@@ -381,7 +382,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Measures for which streams the match waits, and evicts those it waits for too long.
+    /// Measures how long the match waits for each stream, and evicts those it waits for too long.
     pub(super) fn watch_standstill(&mut self) {
         let Some(span) = self.time.stall_span(self.cx.now) else { return };
         let Session { cx, log, peers, membership, time, .. } = self;
@@ -389,12 +390,11 @@ impl<I: Input> Session<I> {
         for track in log.tracks().iter().filter(stands) {
             let stream = track.row.stream;
             let Some(owner) = peers.get_mut(stream.peer) else { continue };
-            // While it is unreachable it cannot send anything: that is handled elsewhere.
+            // An unreachable peer cannot send anything: suspicions handle that.
             if !owner.presence.reachable {
                 continue;
             }
-            // The word of others that a peer is there counts no longer than a silent peer is waited
-            // for.
+            // Reports that others hear a peer count no longer than a silent peer is waited for.
             let timeout = match owner.presence.liveness {
                 Liveness::Heard => cx.config.evict_stalled_after,
                 Liveness::Interrupted | Liveness::Gone => {
@@ -409,8 +409,8 @@ impl<I: Input> Session<I> {
 
     pub(super) fn take_announce(&mut self, index: usize, announce: &Announce) {
         let peer = self.peers[index].peer;
-        // A peer that comes late, or again, still announces the slots it was given: it has not
-        // heard that the match began.
+        // A peer that arrives late, or again, still announces the slots it was given: it does not
+        // know that the match began.
         let given = self.life.given_slots(peer);
         if let Some(reason) = refusal(&self.cx, announce, given) {
             _ = self.peers.reject(index, CloseCode::INCOMPATIBLE);
@@ -460,7 +460,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Turns what a part finds wrong into a fault of the sender.
+    /// Turns an error of a part into a fault of the sender.
     pub(super) fn fault_if(&mut self, index: usize, taken: Result<(), PeerFault>) {
         if let Err(fault) = taken {
             self.fault(index, fault);

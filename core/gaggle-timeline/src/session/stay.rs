@@ -1,6 +1,6 @@
-//! Stays of a session in a match: joining, taking over another peer's state, joining again.
+//! Stays of a session in a match: joining, taking another peer's state, joining again.
 //!
-//! `Session` ticks it and passes messages on. Absent: the rules, which are those of `Joiner` and
+//! `Session` ticks it and forwards messages. Absent: the rules, which are those of `Joiner` and
 //! `Membership`.
 
 use gaggle_kit::{Frame, Input, PeerId};
@@ -38,8 +38,8 @@ impl<I: Input> Session<I> {
         self.tell_progress();
     }
 
-    /// Peers whose snapshot can be taken: members, and for a spectator other spectators. Only those
-    /// with a lower id, so that no circle of spectators feeds itself.
+    /// Peers that can serve as donors: members, and for a spectator other spectators. Of those only
+    /// the ones with a lower id, so that spectators never feed each other in a cycle.
     fn candidates(&self) -> impl Iterator<Item = Candidate> {
         let able = self.peers.iter().filter(|remote| remote.is_trusted() && remote.presence.reachable);
         let stands = able.filter(|remote| self.membership.latest_status(remote.peer).is_some());
@@ -56,7 +56,7 @@ impl<I: Input> Session<I> {
     pub fn found_no_match(&self) -> bool {
         let greeted = self.peers.iter().all(|remote| remote.hello.handshake >= Handshake::Synchronized);
         let seeks = self.membership.mode() == Mode::Out && self.joiner.is_seeking();
-        // Peers whose state is too large play all the same.
+        // Peers whose state is too large to send do play.
         seeks
             && greeted
             && !self.life.is_closed()
@@ -78,8 +78,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Goes on alone from the last confirmed state, as a new match that no peer may take for the
-    /// old one.
+    /// Goes on alone from the last confirmed state, as a new match with a new identity.
     fn create_match(&mut self) {
         let former = self.membership.lineage().game.started_at;
         let started_at = self.cx.config.match_id.started_at.max(former).saturating_add(1);
@@ -99,7 +98,7 @@ impl<I: Input> Session<I> {
         self.follow_membership();
     }
 
-    /// Another branch wins: requests its snapshot, unless that is under way.
+    /// Another branch wins: requests its snapshot, unless it is being sent already.
     pub(super) fn seek_from(&mut self, winner: PeerId) {
         let is_linked = self.peers.index_of(winner).is_some_and(|index| self.peers[index].is_trusted());
         if is_linked && !self.joiner.is_busy() {
@@ -149,7 +148,8 @@ impl<I: Input> Session<I> {
             return;
         }
         self.peers[index].unable_until = None;
-        // Before anything changes: a fault found later would leave this peer between two matches.
+        // Before anything changes: a violation found later would leave this peer between two
+        // matches.
         if let Err(fault) = self.membership.judge(&offer.join_context, check_entry::<I>) {
             self.joiner.drop_state();
             self.blame(index, Err(fault));
@@ -166,7 +166,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Takes what the donor confirmed.
+    /// Takes the donor's feeds.
     fn follow_feeds(&mut self, index: usize) {
         let lookahead = self.cx.config.lookahead_frames();
         while let Some(feed) = self.joiner.next_feed(self.membership.confirmed(), self.log.current, lookahead)
@@ -202,7 +202,7 @@ impl<I: Input> Session<I> {
         let repairs = self.recovery.is_under_way();
         let here = self.log.current.min(self.membership.confirmed());
         if repairs && offer.join_context.confirmed > here && !self.cx.spectates {
-            // Not yet there.
+            // The simulation has not reached the state's frame yet.
             return false;
         }
         let is_wanted = repairs || self.membership.wants(&offer.join_context);
@@ -270,7 +270,7 @@ impl<I: Input> Session<I> {
         FormerStay { is_first: !self.life.is_running(), is_lost: next.is_some_and(is_lost), last }
     }
 
-    /// Reports what differs between the former stay and the new one.
+    /// Reports the differences between the former stay and the new one.
     fn begin_stay(&mut self, former: FormerStay) {
         if !former.is_first && !former.is_lost {
             self.note_history();
@@ -283,7 +283,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Voids the log of the former stay; entries before `frame` are in the past.
+    /// Restarts the log for another stay; entries before `frame` are not needed.
     fn restart_log(&mut self, incarnation: Incarnation, frame: Frame) {
         self.log.restart(StreamId { peer: self.cx.local_peer, incarnation }, frame);
         self.sim.begin_stay(frame);
@@ -292,7 +292,7 @@ impl<I: Input> Session<I> {
         self.donor.clear();
         for remote in self.peers.iter_mut() {
             remote.begin_stay(frame);
-            // There is no peer to wait for yet.
+            // No peer is waited for yet.
             remote.presence.stall_timer = StallTimer::default();
         }
     }
@@ -315,7 +315,7 @@ impl<I: Input> Session<I> {
         }
         let Some(present) = self.present_frame() else { return };
         let limit = self.membership.confirmed().saturating_add(self.cx.config.prediction_frames());
-        // A few more frames are caught up by the time a member writes the join.
+        // A few more frames will be simulated by the time a member writes the join.
         let soon = self.log.current.saturating_add(2 * CATCH_UP_FRAMES);
         let in_step = soon >= present.min(limit);
         let lag = present.since(self.log.received().min(present));
@@ -329,12 +329,12 @@ impl<I: Input> Session<I> {
         self.log.local.begin_after(before);
         self.log.local.record_anew();
         self.joiner.begin_stream(self.cx.now);
-        // No peer can hold anything of a stream that begins: all of it is sent at once.
+        // No peer can hold entries of a stream that begins: all of it is sent at once.
         self.peers.iter_mut().for_each(|remote| remote.stream.acked = Some(before));
     }
 
-    /// A leader that became reachable lately cannot follow the own stream if its beginning is
-    /// forgotten: begin another.
+    /// A peer that became leader recently cannot follow the own stream if its beginning was
+    /// dropped: begins another stream.
     fn watch_own_stream(&mut self) {
         if !self.joiner.is_admission_late(self.cx.now) {
             return;
@@ -420,9 +420,9 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A learner holds of others what its donor says they did. If one of them contradicts that, one
-    /// of the two lies: join through another donor, and if that one is contradicted, too, it was
-    /// not the donor. False if that is not what a fault is about.
+    /// A learner has other peers' entries from its donor. If one of those peers contradicts them,
+    /// it or the donor lies: this peer joins through another donor, and if that one is
+    /// contradicted, too, the donors were honest. False if the fault has another reason.
     pub(super) fn blame_donor(&mut self, index: usize, fault: PeerFault) -> bool {
         let is_fed = self.membership.mode() == Mode::Observer;
         if !is_fed || !matches!(fault, PeerFault::InputChanged { .. }) {
@@ -455,7 +455,7 @@ impl<I: Input> Session<I> {
         self.cx.stats.rejoins += 1;
         self.time.set_catching_up(false);
         if self.cx.spectates && self.recovery.is_under_way() {
-            // The snapshot that is to replace the local state also serves to join.
+            // The snapshot requested to replace the local state also serves to join.
             return;
         }
         self.recovery.restart();
@@ -471,7 +471,7 @@ impl<I: Input> Session<I> {
         if frames > 0 { Tick::Advanced } else { Tick::Stalled }
     }
 
-    /// Whether what others confirm still reaches this peer.
+    /// Whether newly confirmed frames still reach this peer.
     pub(super) fn sees_play_go_on(&self) -> bool {
         self.cx.now.since(self.joiner.brought_on_at()) < self.cx.config.interrupted_after
     }
@@ -484,7 +484,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// No peer gave a spectator another snapshot: it keeps its state, fed by any peer that will.
+    /// No peer sent a spectator another snapshot: it keeps its state, and any peer may feed it.
     pub(super) fn look_on(&mut self) {
         if self.cx.spectates && self.membership.mode() == Mode::Observer {
             let silent = self.joiner.given_up().unwrap_or(self.cx.local_peer);

@@ -1,6 +1,6 @@
 //! Ticks and requests of a session: pace, local entries, simulation, liveness.
 //!
-//! `Session::tick` and its callers' polls lead here. Absent: rules of any part.
+//! `Session::tick` and its poll methods lead here. Absent: rules of any part.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 use gaggle_link::Channel;
@@ -21,8 +21,8 @@ use crate::time_sync::FRAME_Q16;
 use crate::wire::{SendView, Tell, is_due};
 
 impl<I: Input> Session<I> {
-    /// Sets the input delay; `None` lets it adapt again. Changes without a stall and without losing
-    /// or doubling a press.
+    /// Sets the input delay; `None` lets it adapt again. The change causes no stall and neither
+    /// loses nor doubles a press.
     ///
     /// # Errors
     /// If it is outside
@@ -47,8 +47,8 @@ impl<I: Input> Session<I> {
         self.time.speed_ppm()
     }
 
-    /// Ticks to run now besides those that are due, at most `limit`: this peer slept and is far
-    /// behind all others. Usually 0.
+    /// Ticks to run now in addition to the regular ones, at most `limit`, because this peer was
+    /// suspended and is far behind all others. Usually 0.
     pub fn take_catch_up_ticks(&mut self, limit: u32) -> u32 {
         let ticks = self.time.take_ticks_owed(self.cx.now, limit);
         if ticks > 0 {
@@ -68,18 +68,19 @@ impl<I: Input> Session<I> {
         remote.map(|remote| self.cx.now.since(remote.presence.heard_at))
     }
 
-    /// Writes local entries and returns the frame to be at after this tick.
+    /// Writes local entries and returns the frame to reach in this tick.
     pub(super) fn pace(&mut self, next: Frame, waits: bool) -> Frame {
         let observes = self.membership.mode() != Mode::Member;
         if !observes && !self.time.is_catching_up() {
             // The entry for the next frame is sent even while this peer waits for it: with neither
-            // window nor delay all would wait for all.
+            // window nor delay all peers would wait for each other.
             if !waits || self.log.local.newest() < next {
                 self.emit(next);
             }
             return next;
         }
-        // An observer learns late what is confirmed, but holds what others will confirm.
+        // An observer learns late which frames are confirmed, but holds the entries that will
+        // confirm them.
         let until = match observes {
             true => {
                 let (confirmed, lookahead) = (self.membership.confirmed(), self.cx.config.lookahead_frames());
@@ -96,7 +97,7 @@ impl<I: Input> Session<I> {
         goal
     }
 
-    /// Adjusts speed and input delay to what was measured.
+    /// Adjusts speed and input delay to the measurements.
     pub(super) fn keep_time(&mut self) {
         if !self.time.is_adjustment_due(self.cx.ticks) {
             return;
@@ -111,7 +112,7 @@ impl<I: Input> Session<I> {
         self.time.adjust(self.cx.now, apart, || rtt, is_alone);
     }
 
-    /// Frame up to which everything is certain and can change no more.
+    /// Last frame that cannot change any more.
     pub(super) fn sure(&self) -> Frame {
         match self.membership.mode() {
             Mode::Member => self.log.received(),
@@ -129,12 +130,12 @@ impl<I: Input> Session<I> {
         self.update_confirmed();
     }
 
-    /// Decides what the entries written after `before` say besides inputs.
+    /// Decides the controls of the entries written after `before`.
     #[inline]
     pub(super) fn write_own(&mut self, before: Frame) {
         if self.membership.is_at_rest() {
-            // Nothing is said besides inputs, and no peer asks: membership learns of these entries
-            // when it is called again.
+            // No control is due, and no peer waits for one: membership learns of these entries when
+            // it is called again.
             self.log.note_news();
         } else {
             self.say_own(before);
@@ -188,7 +189,7 @@ impl<I: Input> Session<I> {
         self.cx.events.push(SessionEvent::Started);
     }
 
-    /// Marks that a match runs here from now on.
+    /// Notes that the session has a running match from now on.
     pub(super) fn begin_running(&mut self) {
         self.life.run();
         self.time.note_progress(&mut self.cx.events);
@@ -198,7 +199,7 @@ impl<I: Input> Session<I> {
         self.sync_roster();
     }
 
-    /// The next request, in the order they must be fulfilled. Drain it after
+    /// The next request, in the order in which they must be fulfilled. Drain it after
     /// [`tick`](Session::tick).
     #[inline]
     pub fn poll_request(&mut self) -> Option<Request<'_, I>> {
@@ -206,8 +207,8 @@ impl<I: Input> Session<I> {
         self.request(step, SimId::Live)
     }
 
-    /// As [`poll_request`](Session::poll_request) in two calls, for a caller that decides between
-    /// sessions: hand the step out with [`request`](Session::request) at once.
+    /// As [`poll_request`](Session::poll_request) in two calls, for a caller that chooses between
+    /// sessions: pass the step to [`request`](Session::request) at once.
     #[inline]
     pub fn poll_step(&mut self) -> Option<RequestStep> {
         if self.sim.is_answer_due() {
@@ -233,7 +234,7 @@ impl<I: Input> Session<I> {
         SimNeeds { sure: self.sure(), confirmed: self.membership.confirmed(), is_export_due }
     }
 
-    /// Hands a [step](Session::poll_step) out, with `sim` as the name of this session's live
+    /// Hands a [step](Session::poll_step) out, with `sim` as the id of this session's live
     /// simulation. None only if the step is not the latest.
     #[inline]
     pub fn request(&mut self, step: RequestStep, sim: SimId) -> Option<Request<'_, I>> {
@@ -253,8 +254,7 @@ impl<I: Input> Session<I> {
             Step::Save(frame) => Request::Save { sim, frame },
             Step::Advance(frame) => {
                 let confirmed = self.membership.confirmed();
-                // Nothing about what is confirmed can turn out otherwise, so nothing it asks has to
-                // be remembered.
+                // Confirmed inputs cannot change, so questions about them need not be remembered.
                 let inputs = match frame <= confirmed {
                     true => self.past_inputs(frame),
                     false => self.log.live_inputs(frame, confirmed),
@@ -290,7 +290,7 @@ impl<I: Input> Session<I> {
         Inputs::confirmed(frame, self.log.table.row(frame), self.audit.present_at(frame))
     }
 
-    // Rare, and much code: the steps of every tick should not make room for it.
+    // Rarely needed and long, so it stays out of the code that runs in every tick.
     #[cold]
     fn take_answer(&mut self) {
         match self.sim.take_answer() {
@@ -356,7 +356,7 @@ impl<I: Input> Session<I> {
         self.sender.write(&mut self.cx, &mut self.peers[index], &self.log.local, &tell);
     }
 
-    /// Whether no peer has to be watched, asked or told anything in this tick.
+    /// Whether no peer must be checked, asked or sent anything in this tick.
     pub(super) fn is_quiescent(&self) -> bool {
         self.peers.is_quiescent(self.cx.now) && self.time.stalled_ticks() == 0 && self.membership.is_at_rest()
     }
@@ -407,7 +407,7 @@ impl<I: Input> Session<I> {
         self.membership.mode() == Mode::Member && self.peers.is_empty_match(self.life.is_gathering())
     }
 
-    /// Index of a peer, which is known from now on.
+    /// Index of a peer, inserted if it was unknown.
     pub(super) fn know(&mut self, peer: PeerId) -> usize {
         let (index, is_new) = self.peers.find_or_insert(peer);
         if is_new {
@@ -416,8 +416,8 @@ impl<I: Input> Session<I> {
         index
     }
 
-    /// Forgets a peer without a link and in no roster: otherwise all that ever fell silent would be
-    /// known for ever, and those that a liar made up.
+    /// Forgets a peer without a link that is in no roster: otherwise all that ever fell silent
+    /// would stay known, and all that a dishonest peer made up.
     pub(super) fn forget_absent(&mut self) {
         for index in (0..self.peers.len()).rev() {
             let remote = &self.peers[index];
@@ -427,8 +427,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whether a peer without a link is no longer needed. A rejected one is remembered, because it
-    /// must not be taken for another.
+    /// Forgets a peer without a link if it is no longer needed. A rejected one is remembered,
+    /// because it must not be taken for a new one.
     pub(super) fn forget_unlinked(&mut self, index: usize) {
         if self.peers[index].hello.handshake != Handshake::Refused {
             self.forget_remote(index);
@@ -450,8 +450,9 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Checksums of a peer that does not play. Among spectators they show which one has the right
-    /// state to send; whether the local one is right they only decide where no member is heard.
+    /// Takes checksums of a peer that does not play. Among spectators they show which one has the
+    /// right state to send; they decide whether the local state is right only while no member is
+    /// heard.
     pub(super) fn take_check_spectating(&mut self, index: usize, frame: Frame, block: CheckBlock) {
         let Peer { peer, watches, .. } = self.peers[index];
         if !self.cx.spectates || !watches || self.membership.relation_of(peer) != Some(Relation::Same) {
@@ -464,7 +465,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// What is known about a peer, for overlays and logs.
+    /// Measurements of a peer, for overlays and logs.
     pub fn peer_stats(&self, peer: PeerId) -> Option<PeerStats> {
         let index = self.peers.index_of(peer)?;
         let remote = &self.peers[index];

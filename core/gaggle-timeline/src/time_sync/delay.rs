@@ -1,33 +1,33 @@
-//! Input delay the network calls for right now.
+//! Input delay that suits the network now.
 //!
-//! `TimeSync` asks; `local.rs` gets there. Absent: entries, peers.
+//! `TimeSync` asks; the local stream in `local.rs` applies it. Absent: entries, peers.
 
 use gaggle_kit::Micros;
 
-/// A change is wanted only after it was called for so long: one late packet is no trend.
+/// A change is made only after it was needed for this long: one late packet is no trend.
 const PATIENCE: Micros = Micros::from_millis(250);
-/// Raise when the need exceeds the delay by this part of a frame, lower when it falls short by that
-/// much. Apart, or the delay would flutter at the border.
+/// The delay is raised when the need exceeds it by this part of a frame, and lowered when it falls
+/// short by that much. With equal thresholds the delay would oscillate.
 const RAISE_ABOVE_PERCENT: i64 = 30;
 const LOWER_BELOW_PERCENT: i64 = 120;
-/// What may be left uncovered when choosing, as a part of a frame.
+/// Need that may stay uncovered when a delay is chosen, as a part of a frame.
 const SLACK_PERCENT: i64 = 10;
 
-/// Adapts within limits, or keeps what it was told.
+/// Adapts the delay within limits, or keeps a fixed one.
 #[derive(Debug, Clone)]
 pub(crate) struct DelayControl {
     limits: (u32, u32),
     frame_us: i64,
     guessed_quarters: i64,
     target: u32,
-    /// What to have among others before anything is measured.
+    /// Delay to use among other peers before a round trip is measured.
     usual: u32,
-    /// No other peer was there, and no round trip was measured since.
+    /// Whether the peer was alone and no round trip was measured since.
     was_alone: bool,
-    /// Since when a higher (true) or lower delay would be better.
+    /// Since when a higher (true) or lower delay is needed.
     unhappy: Option<(bool, Micros)>,
     fixed: bool,
-    /// The round trip last seen, and what it calls for: it is mostly the same, and dividing is
+    /// The last round trip and the delay it needs, cached because it rarely changes and division is
     /// slow.
     seen: (Micros, i64),
 }
@@ -54,14 +54,14 @@ impl DelayControl {
         self.target
     }
 
-    /// From now on this delay, whatever the network does; `None` adapts again.
+    /// Fixes the delay, whatever the network does; `None` adapts again.
     pub(crate) fn fix(&mut self, delay: Option<u32>) {
         self.fixed = delay.is_some();
         self.target = delay.unwrap_or(self.target);
         self.unhappy = None;
     }
 
-    /// Hundredths of a frame of delay that would leave just the wanted guessing for this round
+    /// Delay, in hundredths of a frame, that leaves exactly the wanted prediction for this round
     /// trip.
     fn need_percent(&self, rtt: Micros) -> i64 {
         rtt.get() as i64 * 100 / (2 * self.frame_us) - self.guessed_quarters * 25
@@ -73,21 +73,21 @@ impl DelayControl {
         frames.clamp(min.into(), max.into()) as u32
     }
 
-    /// The first measurement: there is nothing to be patient about.
+    /// The first measurement, which takes effect at once.
     pub(crate) fn start(&mut self, rtt: Option<Micros>) {
         if let (false, Some(rtt)) = (self.fixed, rtt) {
             self.target = self.fitting(self.need_percent(rtt));
         }
     }
 
-    /// No other peer is there: no input has to travel, so that none has to wait.
+    /// The peer is alone: no input has to travel, so no delay is needed.
     pub(crate) fn be_alone(&mut self) {
         if !self.fixed && self.limits.0 < self.limits.1 {
             (self.target, self.unhappy, self.was_alone) = (0, None, true);
         }
     }
 
-    /// Called every tick among others, with the worst peer's round trip.
+    /// Called every tick among other peers, with the worst round trip.
     pub(crate) fn tick(&mut self, now: Micros, rtt: Option<Micros>) {
         if self.was_alone && !self.fixed {
             self.target = self.usual;
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn delay_follows_round_trip_within_limits() {
         let mut control = control();
-        // 200 ms: six frames one way, less two and a half that may be guessed.
+        // 200 ms: six frames one way, less two and a half that may be predicted.
         run(&mut control, 0, 400, 200);
         assert_eq!(control.target(), 4);
         run(&mut control, 1_000, 400, 900);
@@ -161,8 +161,8 @@ mod tests {
         assert_eq!(control.target(), 6);
         control.be_alone();
         assert_eq!(control.target(), 0);
-        // Until a round trip is known it is what it would be at the start, then what that calls
-        // for, at once.
+        // Until a round trip is known it is the default, then at once the delay that the round trip
+        // needs.
         control.tick(Micros::from_secs(2), None);
         assert_eq!(control.target(), 2);
         control.tick(Micros::from_secs(3), Some(Micros::from_millis(200)));

@@ -1,8 +1,8 @@
 //! Speed that keeps peers at the same frame, a little faster or slower than the game's own.
 //!
-//! Each side measures how far ahead of the other's newest input it is and tells the other. Half the
-//! difference is how far apart they are: latency cancels, no clock is compared. `TimeSync` calls.
-//! Absent: peers, frames' meaning.
+//! Each peer measures how far it is ahead of the other's newest input and sends the result. Half
+//! the difference is their distance: latency cancels out, and no clock is compared. `TimeSync`
+//! calls it. Absent: peers, frames' meaning.
 
 /// Frames in units of 1/65536.
 pub(crate) type FramesQ16 = i64;
@@ -12,21 +12,21 @@ pub(crate) const FRAME_Q16: FramesQ16 = 1 << 16;
 /// Parts per million: the unit of speed.
 pub(crate) const PPM: i64 = 1_000_000;
 
-/// Fastest and slowest speed: within what no player hears or feels.
+/// Fastest and slowest speed: small enough that players do not notice.
 const BEND_PPM_MAX: i64 = 50_000;
-/// Part of the bend that is remembered, for clocks that differ constantly.
+/// Largest constant part of the adjustment, for clocks that differ constantly.
 const DRIFT_PPM_MAX: i64 = 15_000;
-/// Bend per frame of distance. A frame is made good in about a second.
+/// Adjustment per frame of distance: one frame is recovered in about a second.
 const PROPORTIONAL_PPM: i64 = 20_000;
-/// Growth of the remembered part, per frame of distance and second.
+/// Growth of the constant part, per frame of distance and second.
 const INTEGRAL_PPM: i64 = 4_000;
-/// Seconds in which the remembered part fades: what all peers have in common cannot be observed,
-/// and without this it would drift away.
+/// Seconds in which the constant part fades: an offset common to all peers cannot be observed, and
+/// without this it would drift.
 const LEAK_SECONDS: i64 = 20;
-/// A larger distance is no matter of speed: a peer slept.
+/// A larger distance is not corrected by speed: a peer was suspended.
 const APART_FRAMES_MAX: i64 = 30;
 
-/// Frames this peer seems ahead of another, and what that one reports.
+/// Frames this peer measured itself ahead of another, and what that one reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Advantage {
     ours: Option<FramesQ16>,
@@ -35,16 +35,16 @@ pub(crate) struct Advantage {
     one_way: FramesQ16,
 }
 
-/// A report this large may be larger.
+/// A report of this value may stand for a larger one.
 const REPORT_MAX: FramesQ16 = 127 * FRAME_Q16 / 4;
 
 impl Advantage {
-    /// A packet came: `frames` is the own frame minus the sender's, as told by its newest input.
+    /// Takes the distance measured with a packet: `frames` is the own frame minus the sender's.
     #[inline]
     pub(crate) fn handle_distance(&mut self, frames: i64) {
         let sample = frames.clamp(-0x7fff, 0x7fff) * FRAME_Q16;
         let ours = self.ours.get_or_insert(sample);
-        // After a sleep the old average is worth nothing: it would take seconds to forget.
+        // After a suspension the old average is void: it would take seconds to fade.
         if (sample - *ours).abs() > APART_FRAMES_MAX * FRAME_Q16 {
             *ours = sample;
         } else {
@@ -63,13 +63,13 @@ impl Advantage {
         self.ours.map(|ours| (ours / (FRAME_Q16 / 4)).clamp(-127, 127) as i8)
     }
 
-    /// This peer ticked so many frames more than time passed: shifts what was measured before.
+    /// This peer ran this many extra ticks: shifts earlier measurements.
     pub(crate) fn shift(&mut self, frames: i64) {
         self.ours = self.ours.map(|ours| ours + frames * FRAME_Q16);
         self.theirs = self.theirs.map(|theirs| theirs - frames * FRAME_Q16);
     }
 
-    /// Whether the distance is so small that fewer samples will do: with clocks a hundredth apart
+    /// Whether the distance is so small that fewer samples suffice: with clocks one percent apart
     /// it is a sixteenth of a frame.
     pub(crate) fn is_together(&self) -> bool {
         self.apart().is_some_and(|apart| apart.abs() < FRAME_Q16 / 8)
@@ -79,7 +79,7 @@ impl Advantage {
     pub(crate) fn apart(&self) -> Option<FramesQ16> {
         let (ours, theirs) = (self.ours?, self.theirs?);
         if theirs.abs() >= REPORT_MAX {
-            // Too far apart to be reported: half a round trip is near enough.
+            // Too far apart to be reported: half a round trip is close enough.
             return Some(ours - self.one_way);
         }
         Some((ours - theirs) / 2)
@@ -89,18 +89,18 @@ impl Advantage {
 /// Speed at which this peer should run.
 #[derive(Debug, Clone)]
 pub(crate) struct Speed {
-    /// Growth of the remembered part from one look to the next, per frame of distance.
+    /// Growth of the constant part per adjustment and frame of distance.
     growth_per_frame: i64,
-    /// Share of the remembered part that fades meanwhile, in units of 1/2³².
+    /// Part of the constant part that fades per adjustment, in units of 1/2³².
     leak_q32: i64,
-    /// Remembered part, in millionths of a ppm.
+    /// Constant part, in millionths of a ppm.
     drift: i64,
     apart: FramesQ16,
     bend_ppm: i64,
 }
 
 impl Speed {
-    /// For a game of so many frames per second whose speed is computed once in so many of them.
+    /// Speed of a game with `frames_per_second`, adjusted once in `every_frames`.
     pub(crate) fn new(frames_per_second: u32, every_frames: u32) -> Self {
         let (frames_per_second, every_frames) = (i64::from(frames_per_second), i64::from(every_frames));
         Speed {
@@ -112,11 +112,11 @@ impl Speed {
         }
     }
 
-    /// Updates the speed some frames later. Peers too far off to be caught by speed change it for
-    /// none; returns whether there are any.
+    /// Updates the speed some frames later. Peers too far off for speed to correct are left out;
+    /// returns whether there are any.
     pub(crate) fn tick(&mut self, apart: impl Iterator<Item = FramesQ16>) -> bool {
-        // No single peer may ask for more than the largest bend: among many, one sleeper hardly
-        // counts.
+        // No single peer may demand more than the largest adjustment: among many, one suspended
+        // peer hardly counts.
         let most = BEND_PPM_MAX * FRAME_Q16 / PROPORTIONAL_PPM;
         let (mut sum, mut count, mut far) = (0, 0, false);
         for apart in apart {
@@ -127,7 +127,7 @@ impl Speed {
                 far = true;
             }
         }
-        // Most matches are of two, and dividing is the slowest thing here.
+        // Most matches have two peers, and division is the slowest operation here.
         self.apart = if count <= 1 { sum } else { sum / count };
 
         let growth = self.growth_per_frame * self.apart / FRAME_Q16;
@@ -151,11 +151,11 @@ impl Speed {
     }
 }
 
-/// Ticks to catch up, behind peers that speed cannot reach.
+/// Ticks to catch up with peers that speed cannot reach.
 ///
-/// Only when *all* are that far ahead this peer is the one that is off; otherwise another one has
-/// to catch up. A peer ahead of all skips nothing: those behind catch up, and until then the window
-/// holds it back.
+/// Only when *all* are that far ahead this peer is the one that is behind; otherwise another one
+/// has to catch up. A peer ahead of all skips nothing: the others catch up, and until then the
+/// window holds it back.
 pub(crate) fn frames_to_make_up(apart: impl Iterator<Item = FramesQ16>) -> u32 {
     let most = apart.max().unwrap_or(0);
     if most < -APART_FRAMES_MAX * FRAME_Q16 { (-most / FRAME_Q16) as u32 } else { 0 }
@@ -168,7 +168,8 @@ mod tests {
     #[test]
     fn latency_cancels_to_half_difference() {
         let mut one = Advantage::default();
-        // We see the other 6 frames behind us, it sees us 2 frames behind itself: 4 apart, 2 each.
+        // This peer sees the other 6 frames behind itself, the other sees this one 2 frames behind:
+        // 4 apart, 2 each.
         one.handle_distance(6);
         one.handle_report(2 * 4, 0);
         assert_eq!(one.apart(), Some(2 * FRAME_Q16));

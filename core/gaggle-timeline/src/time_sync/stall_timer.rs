@@ -6,21 +6,20 @@ use gaggle_kit::{Frame, Micros};
 
 use crate::roster::StreamId;
 
-/// How long others have waited for a peer since it last gave a fair number of entries.
+/// Time others have waited for a peer since it last sent a fair number of entries.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StallTimer {
     stream: Option<StreamId>,
-    /// Up to which frame its entries were there when the count began.
+    /// Last held entry when the count began.
     have: Frame,
     waited: Micros,
 }
 
 impl StallTimer {
-    /// All wait for this entry and those after it, and have for this long since the last look. How
-    /// long it has been altogether.
+    /// Adds time that all waited for the entry after `have`. Returns the total.
     pub(crate) fn wait(&mut self, stream: StreamId, have: Frame, enough_frames: u32, span: Micros) -> Micros {
         if self.stream != Some(stream) {
-            // Under another name it is the same peer: it has not given anything yet.
+            // Under another incarnation it is the same peer: it has not sent entries yet.
             *self = StallTimer { stream: Some(stream), have, waited: self.waited };
         } else if have.since(self.have) >= enough_frames {
             *self = StallTimer { have, waited: Micros::ZERO, ..*self };

@@ -1,6 +1,6 @@
-//! Messages and packets on their way in: what kind they are, and which frames their entries are of.
+//! Incoming messages and packets: their kind, and the frames of their entries.
 //!
-//! `Session` gives bytes and what is held. Absent: decisions; nothing is kept here.
+//! `Session` passes bytes and held frames. Absent: decisions; no state is kept here.
 
 use gaggle_kit::{DecodeError, Frame, Input};
 
@@ -11,10 +11,10 @@ use crate::packet::{Packet, complete};
 use crate::roster::StreamId;
 use crate::transfer;
 
-/// Frames that have the same low bits are so far apart.
+/// Distance of two frames with the same low bits.
 const LOW_BITS: i64 = 1 << 16;
 
-/// A message, by what it is about.
+/// A message, by the part that handles it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Inbound<'a> {
     Transfer(transfer::Message<'a>),
@@ -22,10 +22,10 @@ pub(crate) enum Inbound<'a> {
     Control(announce::Message),
 }
 
-/// Reads a message.
+/// Decodes a message.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If it is malformed.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Inbound<'_>, DecodeError> {
     match bytes.first().copied() {
         Some(kind) if transfer::Message::is_kind(kind) => {
@@ -38,13 +38,13 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Inbound<'_>, DecodeError> {
     }
 }
 
-/// Whether a message is bounded by the transfer it belongs to.
+/// Whether a message belongs to a transfer, whose window bounds it.
 pub(crate) fn moves_state(bytes: &[u8]) -> bool {
     bytes.first().is_some_and(|kind| transfer::Message::moves_state(*kind))
 }
 
-/// The last of our entries a packet acknowledges, of which `known` was acknowledged before and
-/// `newest` is the last.
+/// The last local entry a packet acknowledges; `known` was acknowledged before, and `newest` is the
+/// last one sent.
 ///
 /// # Errors
 /// If there is no such entry yet.
@@ -56,8 +56,8 @@ pub(crate) fn acked_frame(
 ) -> Result<Frame, PeerFault> {
     let mut acked = complete(packet.ack_low, known.unwrap_or(newest));
     if acked > i64::from(newest.number()) && known.is_none() && acked >= LOW_BITS {
-        // A peer that has just come may hold nothing of us but what is so long ago that the low
-        // bits mean another frame.
+        // A peer that has just joined may acknowledge an entry so old that the low bits mean
+        // another frame.
         acked -= LOW_BITS;
     }
     if acked > i64::from(newest.number()) {
@@ -67,7 +67,7 @@ pub(crate) fn acked_frame(
     Ok(frame_or_start(acked))
 }
 
-/// The newest entry a packet tells, of a stream that is held up to `have`.
+/// The newest entry of a packet, for a stream that is held up to `have`.
 #[inline]
 pub(crate) fn newest_frame(packet: &Packet<'_>, have: Frame) -> Frame {
     frame_or_start(complete(packet.newest_low, have))
@@ -78,17 +78,17 @@ fn frame_or_start(number: i64) -> Frame {
     Frame::new(number.clamp(0, u32::MAX.into()) as u32)
 }
 
-/// What an entry of a packet says besides inputs.
+/// Controls of an entry of a packet.
 fn told_control(packet: &Packet<'_>, newest: Frame, frame: Frame) -> EntryControl {
     let mut all = packet.entry_controls.iter();
     let told = all.find(|(age, _)| newest.saturating_sub((*age).into()) == frame);
     told.map(|(_, control)| control).unwrap_or_default()
 }
 
-/// What entries of a packet after `base` say that are held already must be what they said before.
+/// Checks that the controls of entries after `base` equal those of entries held already.
 ///
 /// # Errors
-/// If it is not.
+/// If they differ.
 pub(crate) fn check_controls(
     packet: &Packet<'_>,
     held: &Held,
@@ -106,10 +106,10 @@ pub(crate) fn check_controls(
     Ok(())
 }
 
-/// Entries of a packet in full, which build on the one of frame `base`.
+/// All entries of a packet decoded, which build on the one of frame `base`.
 ///
 /// # Errors
-/// If an input cannot be read.
+/// If an input cannot be decoded.
 pub(crate) fn entry_range<I: Input>(
     packet: &Packet<'_>,
     stream: StreamId,
@@ -134,7 +134,7 @@ pub(crate) fn entry_range<I: Input>(
     Ok(range)
 }
 
-/// Whether bytes are the inputs of so many players of a peer in a frame.
+/// Checks that bytes are the inputs of this many players in one frame.
 ///
 /// # Errors
 /// If they are not.

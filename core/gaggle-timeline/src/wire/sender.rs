@@ -1,7 +1,7 @@
-//! Packets of the running game: when one is due, and what is in it.
+//! Outgoing packets of the running game: when one is due, and its content.
 //!
-//! `Session::poll_transmit` asks for one peer after the other. Absent: decisions; what packets tell
-//! of the match comes in as [`Tell`].
+//! `Session::poll_transmit` calls it for one peer after the other. Absent: decisions; the match's
+//! data comes in as [`Tell`].
 
 use gaggle_kit::{Frame, Input, Micros};
 
@@ -14,60 +14,60 @@ use crate::packet::{AHEAD_NONE, CheckBlock, EntryControls, Packet, RunsWriter, T
 use crate::peers::{Liveness, Peer, Sent};
 use crate::session::Cx;
 
-/// After a loss packets go out every frame for so long.
+/// Time after a loss for which packets are sent every frame.
 pub(crate) const LOSS_MEMORY: Micros = Micros::from_secs(5);
-/// Clocks are told by time, not by packet: rarer packets must not starve the estimate.
+/// Clocks are sent by time, not by packet, so that rare packets do not delay the estimate.
 const TIME_INTERVAL: Micros = Micros::from_millis(100);
-/// Packets are at most so far apart while the game runs, where the window has room for it. Four
-/// would save little more, and stall when the latency jumps.
+/// Most ticks between two packets while the game runs, if the window has room for it. Four would
+/// save little more, and stall when the latency jumps.
 const INTERVAL_TICKS_MAX: u64 = 3;
-/// A peer that is gone is still told now and then, in case it comes back.
+/// Ticks between packets to a peer that is gone, in case it returns.
 const GONE_INTERVAL_TICKS: u64 = 15;
 
-/// Where packets get lost hashes are told so often, so many ticks apart: a second without a peer's
-/// voice is too long when it is asked whose state is right.
+/// Where packets are lost, hashes are sent this often, this many ticks apart: when peers vote on a
+/// state, waiting a second for a peer's hash is too long.
 const CHECK_TIMES: u8 = 3;
 const CHECK_AGAIN_TICKS: u64 = 10;
-/// A stranger is told the time so often.
+/// Ticks between clocks sent to a peer that does not play.
 const STRANGER_INTERVAL_TICKS: u64 = 6;
-/// Once the clocks are known, spectators and members only show each other that they are there:
-/// often enough for three to get lost before one looks interrupted.
+/// Once the clocks are known, packets between spectators and members only show liveness: often
+/// enough for three to be lost before a peer looks interrupted.
 const SPECTATOR_INTERVAL_TICKS: u64 = 20;
-/// Clocks and hashes a packet tells besides entries.
+/// Clocks and hashes of a packet.
 struct Blocks {
     time: Option<TimeBlock>,
     check: Option<CheckBlock>,
 }
 
-/// What decides whether packets are due.
+/// Facts that decide whether packets are due.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SendView {
     pub(crate) is_running: bool,
     pub(crate) is_gathering: bool,
     pub(crate) is_stalled: bool,
-    /// The newest local entry that says something new.
+    /// The newest local entry that differs from its prediction.
     pub(crate) newest_change: Frame,
     pub(crate) input_delay: u32,
 }
 
-/// What a packet tells of the match.
+/// Match data for a packet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tell<'a> {
-    /// Up to which frame the receiver's stream is held.
+    /// Frame up to which the receiver's stream is held.
     pub(crate) have: Frame,
     pub(crate) confirmed: Frame,
-    /// The frame we are at, which stands for the newest entry if there is none.
+    /// The current frame, used instead of the newest entry if there is none.
     pub(crate) current: Frame,
-    /// Whether there are entries to tell, and the last of them ever.
+    /// Whether there are entries to send, and the last frame of the stream.
     pub(crate) has_stream: bool,
     pub(crate) own_end: Option<Frame>,
-    /// After this frame it is known what own entries say besides inputs. Before it they are not
-    /// told: a peer that lags so far would take one for an entry that says nothing, and learns of
-    /// it from its donor.
+    /// First frame after which the controls of own entries are known. Entries before it are not
+    /// sent: a peer that lags so far would take a missing control for an empty one, and gets those
+    /// entries from its donor.
     pub(crate) whole_after: Frame,
-    /// What own entries say besides inputs.
+    /// Controls of own entries.
     pub(crate) said: &'a [(Frame, EntryControl)],
-    /// Nothing but entries, clocks and hashes is told.
+    /// Only entries, clocks and hashes are sent.
     pub(crate) is_at_rest: bool,
     pub(crate) is_learner: bool,
     pub(crate) promised: Option<Ballot>,
@@ -75,19 +75,19 @@ pub(crate) struct Tell<'a> {
     pub(crate) check: Option<OwnCheck>,
 }
 
-/// Buffers for packets, and how far the current round of sending is.
+/// Buffers for packets, and the progress of the current round of sending.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    /// The next peer to look at in this round; none is left outside a round.
+    /// The next peer to check in this round; none is left outside a round.
     cursor: usize,
     peers: usize,
     bytes: Vec<u8>,
-    /// Entries after an acknowledged frame, in wire form. Most peers acknowledge the same frame, so
-    /// the last body fits again.
+    /// Encoded entries after an acknowledged frame. Most peers acknowledge the same frame, so the
+    /// last body is often reused.
     body: RunsWriter,
-    /// What `body` was made from.
+    /// Frames of the entries in `body`.
     body_of: Option<(Frame, Frame)>,
-    /// What entries say besides inputs, in wire form.
+    /// Encoded controls of entries.
     entry_controls: Vec<u8>,
 }
 
@@ -104,19 +104,19 @@ impl Sender {
         }
     }
 
-    /// Begins a round: each of so many peers is looked at once.
+    /// Begins a round in which each of `peers` peers is checked once.
     pub(crate) fn open(&mut self, peers: usize) {
         self.cursor = 0;
         self.peers = peers;
         self.body_of = None;
     }
 
-    /// Ends it: peers are not where they were.
+    /// Ends the round: indexes of peers have changed.
     pub(crate) fn close(&mut self) {
         self.peers = 0;
     }
 
-    /// The next peer to look at in this round.
+    /// The next peer to check in this round.
     #[inline]
     pub(crate) fn next_index(&mut self) -> Option<usize> {
         let index = self.cursor;
@@ -131,7 +131,7 @@ impl Sender {
         &self.bytes
     }
 
-    // Apart from the search for a peer to write to, which mostly finds none.
+    // Separate from the search for a peer to write to, which usually finds none.
     #[inline(never)]
     pub(crate) fn write<I: Input>(
         &mut self,
@@ -141,7 +141,7 @@ impl Sender {
         tell: &Tell<'_>,
     ) {
         let tag = remote.hello.told.tag();
-        // A peer that has not told what it holds of us gets no entries yet.
+        // A peer that has not told which local entries it holds gets none yet.
         let acked = remote.stream.acked.filter(|_| tag != TAG_NONE && tell.has_stream);
         let newest = match acked {
             Some(acked) => {
@@ -175,8 +175,8 @@ impl Sender {
         };
         self.bytes.clear();
         if is_plain {
-            // Most packets are nothing but entries. Written on its own, so that nothing else is
-            // even looked for.
+            // Most packets contain only entries. Written separately, so that no other block is
+            // checked.
             packet.encode(&mut self.bytes);
         } else {
             self.entry_controls.clear();
@@ -202,7 +202,7 @@ impl Sender {
         sent.newest = newest;
     }
 
-    /// Puts the entries after `acked` into the body, as many as fit; the last one's frame.
+    /// Encodes the entries after `acked`, as many as fit. Returns the frame of the last one.
     fn write_body<I: Input>(
         &mut self,
         acked: Frame,
@@ -224,8 +224,7 @@ impl Sender {
         let mut has_said = false;
         while frame < newest && body.carried() < u8::MAX {
             let next = frame.next();
-            // There is room for one entry that says something; the others wait for its
-            // acknowledgement.
+            // There is room for one entry with controls; others wait for its acknowledgement.
             let says = !tell.said.is_empty() && tell.said.iter().any(|(at, _)| *at == next);
             if says && has_said {
                 break;
@@ -262,8 +261,8 @@ pub(crate) fn is_due(cx: &Cx, remote: &Peer, view: &SendView) -> bool {
     let waited = cx.ticks - remote.stream.sent.tick;
     if !view.is_running || cx.spectates || remote.watches || remote.hello.meaning.is_none() && !remote.is_open
     {
-        // Time is all the two have in common; a spectator is fed by one member. A peer that waits
-        // for a match to begin wants to know it soon.
+        // Only the clocks matter between the two; a spectator is fed by one member. A peer that
+        // waits for a match to start needs to know it soon.
         let is_shown = view.is_running && (cx.spectates || remote.watches);
         let interval = if view.is_gathering {
             1
@@ -283,8 +282,8 @@ pub(crate) fn is_due(cx: &Cx, remote: &Peer, view: &SendView) -> bool {
         || view.input_delay != remote.stream.sent.delay_frames
 }
 
-/// Whether so many ticks, at least one, are as many as may be between two packets to this peer that
-/// say nothing new.
+/// Whether this many ticks, at least one, are the most allowed between two packets without news to
+/// this peer.
 #[inline]
 fn is_long(cx: &Cx, remote: &Peer, view: &SendView, ticks: u64) -> bool {
     let is_anxious = cx.config.send_every_frame || view.is_stalled || cx.now < remote.stream.lossy_until;
@@ -296,7 +295,7 @@ fn is_long(cx: &Cx, remote: &Peer, view: &SendView, ticks: u64) -> bool {
     let room_percent = covered_percent.saturating_sub(remote.time.one_way_percent);
     match ticks {
         1 => room_percent < 400,
-        // While peers come together, each needs to know where the others are.
+        // While peers synchronize, each needs to know the others' frames.
         2 => room_percent < 600 || !remote.time.advantage.is_together(),
         INTERVAL_TICKS_MAX.. => true,
         0 => false,
@@ -307,8 +306,8 @@ fn is_time_due(cx: &Cx, sent: &Sent, delay_frames: u32) -> bool {
     sent.time_at.is_none_or(|at| cx.now.since(at) >= TIME_INTERVAL) || sent.delay_frames != delay_frames
 }
 
-/// Hashes this peer has not been told, or may have missed. What a packet tells may end before the
-/// checked frame: then a later packet tells them.
+/// Hashes this peer was not sent, or may have missed. A packet's newest entry may be before the
+/// checked frame: then a later packet carries them.
 fn untold_check(cx: &Cx, remote: &Peer, own: Option<OwnCheck>, newest: Frame) -> Option<OwnCheck> {
     let Sent { check, check_times, check_tick, .. } = remote.stream.sent;
     own.filter(|own| {
@@ -318,7 +317,7 @@ fn untold_check(cx: &Cx, remote: &Peer, own: Option<OwnCheck>, newest: Frame) ->
     })
 }
 
-/// Clocks and hashes to tell, which are told then.
+/// Clocks and hashes to send, which are marked as sent.
 fn blocks(cx: &Cx, remote: &mut Peer, delay_frames: u32, untold: Option<OwnCheck>, newest: Frame) -> Blocks {
     let sent = &mut remote.stream.sent;
     let time = is_time_due(cx, sent, delay_frames).then(|| {
@@ -343,7 +342,7 @@ fn blocks(cx: &Cx, remote: &mut Peer, delay_frames: u32, untold: Option<OwnCheck
     Blocks { time, check }
 }
 
-/// Appends what the entries after `acked` up to `newest` say, in wire form.
+/// Appends the controls of the entries after `acked` up to `newest`, encoded.
 fn write_controls(said: &[(Frame, EntryControl)], acked: Frame, newest: Frame, out: &mut Vec<u8>) {
     if said.is_empty() {
         return;

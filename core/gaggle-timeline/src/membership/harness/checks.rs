@@ -1,5 +1,5 @@
-//! The invariants, watched from outside: what any peer confirmed in any history, and what was
-//! settled.
+//! Invariants checked from outside: the frames any peer confirmed in any branch, and the settled
+//! ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -11,25 +11,25 @@ use crate::membership::history::History;
 use crate::membership::rows;
 use crate::roster::StreamId;
 
-/// What all peers together have shown so far.
+/// Facts all peers together have shown so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Checks {
-    /// By history and frame, what a peer confirmed.
+    /// Record a peer confirmed, by branch and frame.
     confirmed: BTreeMap<(History, Frame), Record>,
-    /// By history and frame, what a peer reported as settled.
+    /// Record a peer reported as settled, by branch and frame.
     settled: BTreeMap<(History, Frame), Record>,
-    /// With a majority: by match and frame.
+    /// With a majority: settled record by match and frame.
     settled_in_match: BTreeMap<(u64, Frame), Record>,
-    /// By view, the views that were made after it.
+    /// Views made after each view.
     children: BTreeMap<History, BTreeSet<History>>,
-    /// By peer, where it was last seen.
+    /// Branch each peer was last seen in.
     history_of: BTreeMap<usize, History>,
-    /// By peer, with which incarnation, what it reported as settled.
+    /// By peer: its incarnation and the frame it reported as settled.
     settled_of: BTreeMap<usize, (StreamId, Frame)>,
 }
 
 impl World {
-    /// AGREEMENT: the same history and the same frame mean the same streams with the same values.
+    /// AGREEMENT: the same branch and frame mean the same streams with the same values.
     pub(super) fn check_confirmed(&mut self, index: usize, frame: Frame) {
         let node = &self.nodes[index];
         let present = node.machine.rows().iter().filter(|row| row.is_present_at(frame));
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    /// CONFIRMED-IS-FINAL: a peer that changes its history takes all it has confirmed along.
+    /// CONFIRMED-IS-FINAL: a peer that changes its branch keeps all frames it has confirmed.
     pub(super) fn check_history(&mut self, index: usize) {
         let machine = &self.nodes[index].machine;
         let history = machine.lineage().history();
@@ -89,7 +89,7 @@ impl World {
         let (size, depth) =
             (self.nodes[index].machine.view.size, self.nodes[index].machine.lineage().depth());
         if depth > 0 && usize::from(size) < self.plan.quorum_min && self.counts.boots == 0 {
-            // No peer ever joined, so none can have been counted that waits to be admitted.
+            // No peer ever joined, so no waiting joiner can have been counted.
             self.fail(format!("WAIT: {index} goes on in a circle of {size}"));
         }
         for number in 1..=self.nodes[index].machine.confirmed().number() {
@@ -98,12 +98,12 @@ impl World {
         }
     }
 
-    /// SETTLED: what all confirmed holds in everything that follows.
+    /// SETTLED: a frame that all confirmed keeps its record in every later view.
     pub(super) fn check_settled(&mut self, index: usize) {
         let machine = &self.nodes[index].machine;
         let (history, game) = (machine.lineage().history(), machine.lineage().game);
         let (me, settled) = (machine.me(), machine.settled());
-        // The start of a stay is taken over, not claimed.
+        // A stay starts at the donor's settled frame, without having settled it.
         let known = Rc::make_mut(&mut self.checks).settled_of.insert(index, (me, settled));
         let from = known.filter(|(name, _)| *name == me).map_or(settled, |(_, frame)| frame);
         for number in from.number() + 1..=settled.number() {
@@ -145,7 +145,7 @@ impl World {
         }
     }
 
-    /// MEMORY: no peer holds more of a stream than it can need. SPREAD: full members of one history
+    /// MEMORY: no peer holds more of a stream than it can need. SPREAD: full members of one branch
     /// are never farther apart than the lookahead.
     pub(super) fn check_bounds(&mut self, index: usize) {
         if !self.member(index) {
@@ -177,7 +177,7 @@ impl World {
     }
 }
 
-/// Frames one full member is ahead of another in the same history.
+/// Frames one full member is ahead of another in the same branch.
 fn full_apart(ahead: &Membership, behind: &Membership) -> u32 {
     let counts = |machine: &Membership, by: &Membership| {
         let row = rows::row_of(by.rows(), machine.me());

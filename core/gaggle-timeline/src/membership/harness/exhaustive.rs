@@ -12,7 +12,7 @@ use gaggle_testkit::seeds::is_long;
 
 use super::{Membership, Message, Mode, Parcel, Plan, Rules, World, peer, rows};
 
-/// How often each misfortune may still happen.
+/// How often each fault may still be injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct Luck {
     crashes: u8,
@@ -47,13 +47,13 @@ enum Step {
     Goodbye(usize),
 }
 
-/// Messages under way, and the number of ballots.
+/// Limits of messages under way and of ballots.
 const MESSAGES_MAX: usize = 6;
 const BALLOT_MAX: u32 = 3;
-/// States of an exploration; more means it has no bounds.
+/// Most states of an exploration; more means that its bounds do not work.
 const STATES_MAX: usize = 5_000_000;
 
-/// What an exploration found.
+/// Result of an exploration.
 #[derive(Default)]
 struct Explored {
     states: usize,
@@ -62,25 +62,25 @@ struct Explored {
     shown: Shown,
 }
 
-/// Number of states in which something about a joiner was seen.
+/// Number of states in which each fact about a joiner was seen.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shown {
-    /// It has found itself in the roster.
+    /// The joiner has found itself in the roster.
     joined: usize,
-    /// A peer counts on it, and it does not know yet.
+    /// A peer counts the joiner, and the joiner does not know yet.
     unaware: usize,
-    /// A peer has confirmed a frame with its entry.
+    /// A peer has confirmed a frame with the joiner's entry.
     played: usize,
-    /// A view says where it ends, after it had joined.
+    /// A view cut the joiner's stream after it had joined.
     cut: usize,
-    /// It counts on itself, and no live peer is in a history that contains it.
+    /// The joiner counts itself, and no live peer is in a branch that contains it.
     alone: usize,
-    /// A view was made in which it plays on.
+    /// A view was made in which the joiner plays on.
     kept: usize,
 }
 
 impl Shown {
-    /// `joiner` is the peer that was not there when the match began.
+    /// `joiner` is the peer that was not a member when the match began.
     fn note(&mut self, world: &World, joiner: usize) {
         let me = world.nodes[joiner].machine.me();
         let joined = world.member(joiner);
@@ -222,7 +222,7 @@ impl State {
                 world.node_mut(index).machine.leave();
             }
         }
-        // Equal messages count once; the random runs cover members that yield.
+        // Equal messages count once; the random runs cover members whose branch yields.
         let mut seen = BTreeSet::new();
         world.net.retain(|parcel| {
             !matches!(parcel.2, Parcel::Said(Message::AskSnapshot)) && seen.insert(hash_of(parcel))
@@ -254,7 +254,7 @@ impl State {
     }
 }
 
-/// One asks the other for a snapshot or a feed, and gets it at once.
+/// One peer asks the other for a snapshot or a feed, and gets it at once.
 fn answer_at_once(world: &mut World, index: usize, donor: usize, question: Parcel) {
     world.deliver(index, donor, question);
     let given = |parcel: &Parcel| matches!(parcel, Parcel::Snapshot { .. } | Parcel::Feed(_));
@@ -275,7 +275,7 @@ fn explore(plan: Plan, together: usize, luck: Luck, states_max: usize) -> Explor
     explore_after(plan, together, &[], luck, states_max)
 }
 
-/// The same, after these steps.
+/// As `explore`, after these steps.
 fn explore_after(plan: Plan, together: usize, before: &[Step], luck: Luck, states_max: usize) -> Explored {
     let mut world = World::new(plan, 1);
     world.start(together);
@@ -312,7 +312,7 @@ fn plan(peers: usize, frames: u32) -> Plan {
     Plan { scripted: true, timeless: true, frames, ..Plan::new(peers, 1, 0) }
 }
 
-/// No step within the bounds breaks anything.
+/// Asserts that no step within the bounds breaks an invariant.
 fn holds(plan: Plan, together: usize, luck: Luck, states_min: usize) {
     let explored = explore(plan, together, luck, STATES_MAX);
     explored.holds(states_min);
@@ -355,8 +355,8 @@ fn crash_of_three_contradicts_peer_without_longest_copy() {
     assert!(failure.starts_with("FINAL"), "{failure}: {path:?}");
 }
 
-/// A third peer takes a snapshot of two, begins, and is admitted in the second frame: the leader
-/// has just written that.
+/// A third peer takes a snapshot of two, begins its stream, and is admitted in the second frame,
+/// which the leader has just written.
 const ADMITTED: [Step; 10] = [
     Step::Boot(2, 0),
     Step::Tick(0),
@@ -370,7 +370,7 @@ const ADMITTED: [Step; 10] = [
     Step::Tick(0),
 ];
 
-/// What follows until it knows, and the others have sent all their messages.
+/// Steps until the joiner knows, and the others have sent all their messages.
 const PLAYING: [Step; 8] = [
     Step::Tick(1),
     Step::Packet(0, 1),
@@ -388,7 +388,7 @@ fn leader_crash_known_only_to_its_joiner_is_survived() {
     before.push(Step::Packet(0, 2));
     let mut luck = Luck { mortal: 0b001, boots: 1, ..Luck::one_crash() };
     if is_long() {
-        // From before it is admitted on, whichever peer crashes.
+        // From a state before the admission, with any peer crashing.
         before.truncate(9);
         luck.mortal = u8::MAX;
     }

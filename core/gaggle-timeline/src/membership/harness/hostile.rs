@@ -1,4 +1,4 @@
-//! Bytes that no honest peer sends: they make no machine panic, hang or grow.
+//! Bytes that no honest peer sends: no machine panics, hangs or grows because of them.
 
 use gaggle_kit::{Frame, Prng};
 
@@ -22,7 +22,7 @@ fn damage(bytes: &mut Vec<u8>, rng: &mut Prng) {
     }
 }
 
-/// Changes a message so that it can still be decoded: a lie rather than damage.
+/// Changes a message so that it can still be decoded: dishonest rather than corrupt.
 fn lie(message: &mut Message, rng: &mut Prng) {
     let mut frame = |frame: Frame| match rng.below(6) {
         0 => frame.next(),
@@ -65,7 +65,7 @@ fn lie(message: &mut Message, rng: &mut Prng) {
     }
 }
 
-/// Gives a damaged copy to a copy of its receiver, so that the run itself is undisturbed. True if
+/// Gives a corrupted copy to a copy of its receiver, so that the run itself is undisturbed. True if
 /// it could be decoded.
 fn attack(world: &World, from: usize, to: usize, parcel: &Parcel, rng: &mut Prng) -> bool {
     let mut node = world.nodes[to].as_ref().clone();
@@ -99,7 +99,7 @@ fn attack(world: &World, from: usize, to: usize, parcel: &Parcel, rng: &mut Prng
         }
         Parcel::Packet { .. } | Parcel::AskFeed { .. } => return false,
     };
-    // Whatever it was, the machine can go on: a fault is a value, not an end.
+    // The machine can go on after any of them: a fault is a returned value.
     let _ = taken;
     while node.machine.confirm_next().is_some() {}
     node.machine.tidy(&mut node.store);

@@ -1,5 +1,5 @@
-//! Every rule is needed: without it some run fails. Those that fail too rarely to search for are in
-//! `stories.rs`.
+//! Every rule is needed: without it some run fails. Rules whose absence fails too rarely to search
+//! for are in `stories.rs`.
 
 use super::run::Draw;
 use super::{Rules, World};
@@ -8,7 +8,8 @@ use super::{Rules, World};
 struct Mutant {
     majority: bool,
     without: fn(&mut Draw),
-    /// Seed to try first. Any change of the machine moves it; then the search takes longer.
+    /// Seed to try first. Any change of the machine changes which seed fails; then the search takes
+    /// longer.
     hint: u64,
 }
 
@@ -19,7 +20,7 @@ impl Mutant {
         draw.run(seed, false)
     }
 
-    /// Searches until an invariant breaks, and demands that it is one of these.
+    /// Searches for a run that breaks an invariant, and requires it to be one of these.
     fn breaks(&self, invariants: &[&str]) {
         let seeds = std::iter::once(self.hint).chain(0..20_000);
         let found = seeds

@@ -1,5 +1,4 @@
-//! Cases of peers that part and meet: leftover fences, histories that meet, votes of peers that
-//! have left.
+//! Cases of partitions: promises left over, branches that meet, votes of peers that have left.
 
 use super::stories::Tale;
 use super::{Message, Mode, Parcel, Plan, Rules};
@@ -12,8 +11,8 @@ fn voting(peers: usize, rules: Rules) -> Tale {
 
 #[test]
 fn begun_change_is_finished_after_suspect_returns() {
-    // 1 takes the leader for lost and asks 2; then it hears the leader again. Both have promised
-    // not to listen to it.
+    // 1 suspects the leader and asks 2; then it hears the leader again. Both have promised not to
+    // take its entries.
     let story = |rules| {
         let mut tale = Tale::of(3, 0, rules);
         tale.play(&[0, 1, 2], 3);
@@ -49,7 +48,7 @@ fn yielding_peer_plays_on_until_it_has_snapshot() {
     let story = |rules| {
         let mut tale = Tale::of(3, 0, rules);
         tale.play(&[0, 1, 2], 3);
-        // 2 alone against 0 and 1; then they meet, and the winners die.
+        // 2 is partitioned from 0 and 1; then they meet, and the winners crash.
         tale.suspect(2, 0).suspect(2, 1).suspect(0, 2).tick(2).tick(0).say(0, 1).say(1, 0).say(0, 1);
         assert_ne!(tale.history(2), tale.history(0));
         tale.packet(0, 2).tick(2).crash(0).crash(1).tick(2);
@@ -65,7 +64,7 @@ fn yielding_peer_plays_on_until_it_has_snapshot() {
 
 #[test]
 fn mutual_evictors_go_on_together_if_neither_may_alone() {
-    // The leader dies, and before anything is decided 1 and 2 have each waited too long for the
+    // The leader crashes, and before a view is made 1 and 2 have each waited too long for the
     // other.
     let story = |rules| {
         let mut tale = voting(3, rules);
@@ -85,8 +84,8 @@ fn mutual_evictors_go_on_together_if_neither_may_alone() {
 
 #[test]
 fn lone_peer_takes_no_other_along() {
-    // 4 hears no peer for a while and goes on alone; the others, which had heard it all the time,
-    // are told.
+    // 4 hears no peer for a while and goes on alone; the others, which heard it all the time,
+    // receive its view.
     let story = |rules| {
         let mut tale = Tale::of(5, 0, rules);
         tale.play(&[0, 1, 2, 3, 4], 3);
@@ -109,7 +108,7 @@ fn lone_peer_takes_no_other_along() {
 
 #[test]
 fn yielding_branch_is_decided_at_split_whatever_follows() {
-    // Two halves part. Each may play long or short: the same one yields, and only one does.
+    // Two branches. Each may play long or short: the same one always yields, and only one does.
     let mut yielding = Vec::new();
     for (here, there) in [(1, 1), (30, 2), (2, 30)] {
         let mut tale = Tale::of(3, 0, ALL);
@@ -150,7 +149,7 @@ fn small_circle_is_widened_when_peer_returns() {
     let story = |rules| {
         let mut tale = voting(3, rules);
         tale.play(&[0, 1, 2], 3).crash(2);
-        // 0 hears no peer, so it asks itself; then 1 is heard again.
+        // 0 hears no peer, so it makes a view alone; then 1 is heard again.
         tale.suspect(0, 1).suspect(0, 2).suspect(1, 2).tick(0).tick(0).trust(0, 1);
         for _ in 0..10 {
             tale.play(&[0, 1], 1);
@@ -165,7 +164,7 @@ fn small_circle_is_widened_when_peer_returns() {
 
 #[test]
 fn leaver_has_no_vote_after_goodbye() {
-    // 3 leaves, then the first in rank dies: two of three are left, though only two of four.
+    // 3 leaves, then the first in rank crashes: two of three are left, though only two of four.
     let story = |rules| {
         let mut tale = voting(4, rules);
         tale.play(&[0, 1, 2, 3], 3).leave(3).play(&[0, 1, 2, 3], 3).crash(3).play(&[0, 1, 2], 2).crash(0);
@@ -186,9 +185,9 @@ fn leaver_has_no_vote_after_goodbye() {
 
 #[test]
 fn majority_view_is_installed_despite_later_promises() {
-    // 4 is dead. 0 puts a view without it to the vote and falls silent; 1 makes that view at a
-    // ballot of its own, and 3, which has promised that one, hears of the view only from a packet's
-    // sender.
+    // 4 has crashed. 0 proposes a view without it and falls silent. 1 makes that view at a ballot
+    // of its own. 3, which has promised that ballot, learns of the view only from the sender of a
+    // packet.
     let story = |rules| {
         let mut tale = voting(5, rules);
         tale.play(&[0, 1, 2, 3, 4], 3).crash(4);
@@ -215,9 +214,9 @@ fn majority_view_is_installed_despite_later_promises() {
 
 #[test]
 fn fence_is_told_to_peer_with_equal_promise_and_no_fence() {
-    // 3 is dead. 0 puts a view without it to the vote, hears of no vote, and makes it by asking 2
-    // alone. 2 learns of it from a packet only, so its promise not to listen to 1 outlasts it; 0,
-    // which has promised the same, has kept it.
+    // 3 has crashed. 0 proposes a view without it, receives no vote, and makes the view with 2's
+    // vote alone. 2 learns of it only from a packet, so its promise not to take 1's entries
+    // outlasts the view; 0 has promised the same and has kept it.
     let story = |rules| {
         let mut tale = voting(4, rules);
         tale.play(&[0, 1, 2, 3], 3).crash(3);
@@ -243,8 +242,7 @@ fn fence_is_told_to_peer_with_equal_promise_and_no_fence() {
 
 #[test]
 fn view_counts_only_after_majority_accepts() {
-    // 0 takes 2 for lost and asks 1, which answers and then hears no more of it: 1 and 2 are a
-    // majority, too.
+    // 0 suspects 2 and asks 1, which answers and then loses 0: 1 and 2 are a majority, too.
     let story = |rules| {
         let mut tale = voting(3, rules);
         tale.play(&[0, 1, 2], 3);
@@ -261,7 +259,7 @@ fn view_counts_only_after_majority_accepts() {
 
 #[test]
 fn rejoining_peer_uses_another_incarnation() {
-    // 2 goes on alone, and returns with the others' snapshot.
+    // 2 goes on alone, then returns with the others' snapshot.
     let story = |same_names| {
         let mut tale = Tale::planned(Plan { same_names, ..Plan::new(3, 3, 0) }, 0);
         tale.play(&[0, 1, 2], 3).suspect(2, 0).suspect(2, 1).tick(2).tick(2).trust(2, 0).trust(2, 1);
@@ -289,8 +287,8 @@ fn too_small_group_goes_on_when_peer_joins() {
 
 #[test]
 fn cut_stream_ends_where_last_remaining_copy_ends() {
-    // 0 admits 2 and dies; 1 alone holds its last entry, and cuts it after that. 2 is told of the
-    // view as it is fed, before 1 has confirmed that frame. Then 1 dies, too.
+    // 0 admits 2 and crashes; 1 alone holds 0's last entry, and cuts 0 after that entry. 2 is fed
+    // the view before 1 has confirmed that frame. Then 1 crashes, too.
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 0).pending(2, 4).packet(2, 0);
@@ -312,8 +310,8 @@ fn cut_stream_ends_where_last_remaining_copy_ends() {
 
 #[test]
 fn joiner_admitted_by_dead_peer_counts_for_small_group() {
-    // 0 admits 2 and dies, and only 2 has read it: 1 does not know that 2 plays, but hears that it
-    // is there.
+    // 0 admits 2 and crashes, and only 2 has read that: 1 does not know that 2 is admitted, but
+    // hears it.
     let mut tale = Tale::planned(Plan { quorum_min: 2, ..Plan::new(3, 3, 0) }, 1);
     tale.play(&[0, 1], 3).boot(2, 0).pending(2, 4).packet(2, 0).tick(0).packet(0, 2).tick(2).crash(0);
     assert!(tale.counts_on(2, 2) && !tale.counts_on(1, 2));

@@ -1,4 +1,4 @@
-//! One random run: everything a network and bad luck can do, then calm, then all must reunite.
+//! One random run: every network fault, then a healed network in which all peers must reunite.
 
 use std::rc::Rc;
 
@@ -12,9 +12,9 @@ use crate::membership::majority::is_quorum;
 /// How wrong suspicions can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detector {
-    /// Only dead peers are ever suspected.
+    /// Only crashed peers are ever suspected.
     Accurate,
-    /// Any peer may be, at will.
+    /// Any peer may be suspected at any time.
     Arbitrary,
 }
 
@@ -48,7 +48,7 @@ impl Draw {
         }
     }
 
-    /// Runs it, and shows everything under way in every tenth step to a watcher.
+    /// Runs it, and shows the state of every tenth step to a watcher.
     pub(super) fn run_watched(self, seed: u64, mut watch: impl FnMut(&World, usize, usize, &Parcel)) {
         let mut world = World::new(self.plan, seed);
         world.start(self.plan.peers.min(3));
@@ -61,7 +61,7 @@ impl Draw {
         }
     }
 
-    /// Runs it to the end and checks that all reunite.
+    /// Runs to the end and checks that all peers reunite.
     pub(super) fn run(self, seed: u64, traced: bool) -> World {
         let mut world = World::new(self.plan, seed);
         if traced {
@@ -126,8 +126,8 @@ impl Draw {
         world.node_mut(index).machine.set_reachable(peer(other), reachable);
     }
 
-    /// Links are whole and suspicions right from here on: all live peers end in one history and go
-    /// on.
+    /// From here on links are whole and suspicions correct: all live peers must end in one branch
+    /// and go on.
     fn heal(&self, world: &mut World) {
         world.note(|| "---- all is well from here on".into());
         world.net.heal();
@@ -160,7 +160,7 @@ impl Draw {
             }
             let too_few = alive.len() < self.plan.quorum_min;
             if round > 250 && (too_few || self.plan.majority && !world.majority_lives()) {
-                // Too few are left to decide anything: standing still is right.
+                // Too few peers are left to decide: stalling is correct.
                 world.counts.waits += u64::from(too_few);
                 return;
             }
@@ -279,7 +279,7 @@ impl World {
         }
     }
 
-    /// Whether enough members of any peer's view are alive to decide anything.
+    /// Whether enough members of some peer's view are alive to decide.
     fn majority_lives(&self) -> bool {
         (0..self.nodes.len()).filter(|index| self.member(*index)).any(|index| {
             let machine = &self.nodes[index].machine;
@@ -311,7 +311,7 @@ fn describe((index, node): (usize, &Rc<Node>)) -> String {
     )
 }
 
-/// Runs a range of seeds and shows the first failure with all that led to it.
+/// Runs a range of seeds and shows the trace of the first failure.
 fn run_all(seeds: std::ops::Range<u64>, majority: bool) -> super::Counts {
     let mut all = super::Counts::default();
     for seed in seeds {

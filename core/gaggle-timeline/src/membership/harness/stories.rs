@@ -1,4 +1,4 @@
-//! What each rule is for: the same case with the rule and without it.
+//! Purpose of each rule: the same case with the rule and without it.
 
 use gaggle_kit::{Frame, Micros};
 
@@ -7,8 +7,7 @@ use crate::membership::messages::Told;
 use crate::membership::view::View;
 use crate::roster::StreamId;
 
-/// A world in which steps are taken one by one. All peers start together except the last `late`
-/// ones.
+/// A world in which single steps are taken. All peers start together except the last `late` ones.
 pub(super) struct Tale(pub(super) World);
 
 impl Tale {
@@ -23,20 +22,20 @@ impl Tale {
         Tale(world)
     }
 
-    /// One more entry of a peer, and whatever else is due there.
+    /// Writes one more entry of a peer, with everything else that is due there.
     pub(super) fn tick(&mut self, index: usize) -> &mut Tale {
         self.0.tick(index);
         self
     }
 
-    /// A packet of the running game, with the sender's own entries.
+    /// Delivers a packet of the running game, with the sender's own entries.
     pub(super) fn packet(&mut self, from: usize, to: usize) -> &mut Tale {
         let packet = self.0.packet(from, false);
         self.0.deliver(from, to, packet);
         self
     }
 
-    /// All messages under way from one to the other arrive.
+    /// Delivers all messages from one peer to the other.
     pub(super) fn say(&mut self, from: usize, to: usize) -> &mut Tale {
         while let Some((_, _, parcel)) = self.0.net.take_first(|f, t, _| (f, t) == (from, to)) {
             self.0.deliver(from, to, parcel);
@@ -44,13 +43,13 @@ impl Tale {
         self
     }
 
-    /// They get lost instead.
+    /// Drops all messages from one peer to the other.
     pub(super) fn lose(&mut self, from: usize, to: usize) -> &mut Tale {
         self.0.net.retain(|(f, t, _)| (*f, *t) != (from, to));
         self
     }
 
-    /// They are kept back, to be sent later.
+    /// Withholds these messages, to be delivered later.
     pub(super) fn keep_back(&mut self, from: usize, to: usize) -> Vec<Parcel> {
         let mut kept = Vec::new();
         while let Some((_, _, parcel)) = self.0.net.take_first(|f, t, _| (f, t) == (from, to)) {
@@ -79,7 +78,7 @@ impl Tale {
         self
     }
 
-    /// Its clock goes on, and nothing else.
+    /// Advances a peer's clock and nothing else.
     pub(super) fn sleep(&mut self, index: usize) -> &mut Tale {
         self.0.node_mut(index).clock += Micros::from_secs(2);
         self
@@ -90,7 +89,7 @@ impl Tale {
         self
     }
 
-    /// One takes the other's snapshot.
+    /// One peer takes the other's snapshot.
     pub(super) fn boot(&mut self, index: usize, donor: usize) -> &mut Tale {
         self.0.deliver(index, donor, Parcel::Said(Message::AskSnapshot));
         self.say(donor, index)
@@ -117,7 +116,7 @@ impl Tale {
         self.say(donor, index)
     }
 
-    /// All of these peers tick and hear each other, so often.
+    /// All of these peers tick and hear each other, this many times.
     pub(super) fn play(&mut self, who: &[usize], times: usize) -> &mut Tale {
         for _ in 0..times {
             who.iter().for_each(|index| _ = self.tick(*index));
@@ -143,7 +142,7 @@ impl Tale {
         self.0.nodes[index].machine.held(self.name(other)).map_or(0, |held| held.through.number())
     }
 
-    /// Whether a peer has another in its roster, without an end.
+    /// Whether a peer has another in its roster, with an open row.
     pub(super) fn counts_on(&self, index: usize, other: usize) -> bool {
         rows::is_open(self.0.nodes[index].machine.known(), self.name(other))
     }
@@ -167,7 +166,7 @@ impl Tale {
 
 const ALL: Rules = Rules::ALL;
 
-/// Three of three have confirmed frame 3, and none holds more.
+/// Three of three peers have confirmed frame 3, and none holds more.
 fn three_at_three(rules: Rules) -> Tale {
     let mut tale = Tale::of(3, 0, rules);
     tale.play(&[0, 1, 2], 3);
@@ -181,7 +180,7 @@ fn reporting_peer_ignores_silent_streams() {
         let mut tale = three_at_three(rules);
         tale.tick(0).tick(1).tick(2).packet(0, 1);
         tale.suspect(0, 2).tick(0).say(0, 1);
-        // Its packet was only late, not lost.
+        // Peer 2's packet was only late, not lost.
         tale.packet(2, 1).say(1, 0).say(0, 1);
         tale
     };
@@ -207,7 +206,7 @@ fn newer_promise_readmits_no_stream() {
 
 #[test]
 fn fence_excludes_unknown_streams() {
-    // 2 is a joiner whose admission 1 has not read yet when it promises not to listen to it.
+    // 2 is a joiner whose admission 1 has not read yet when 1 promises not to take its entries.
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 0).pending(2, 4).packet(2, 0);
@@ -228,7 +227,7 @@ fn promised_observer_takes_no_feed_from_excluded_peer() {
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 1).pending(2, 5).packet(2, 0);
-        // 0 admits 2 in frame 4; 1 has what it takes to confirm it, 0 has not.
+        // 0 admits 2 in frame 4; 1 has all entries needed to confirm it, 0 has not.
         tale.tick(0).tick(0).tick(1).packet(0, 1);
         assert!(tale.counts_on(0, 2));
         tale.suspect(0, 1).tick(0).say(0, 2);
@@ -241,8 +240,8 @@ fn promised_observer_takes_no_feed_from_excluded_peer() {
 
 #[test]
 fn fence_outlasting_view_holds_against_its_entries() {
-    // With a majority a view that was made is installed whatever was promised since. 3 is dead; 2
-    // learns of the view without it from 1, after it has promised 0 to stop listening to 1.
+    // With a majority a view that was made is installed whatever was promised since. 3 has crashed;
+    // 2 learns of the view without it from 1, after it has promised 0 not to take 1's entries.
     let story = |rules| {
         let plan = Plan { majority: true, rules, ..Plan::new(4, 3, 0) };
         let mut tale = Tale::planned(plan, 0);
@@ -335,7 +334,7 @@ fn view_older_than_promise_is_not_installed() {
         tale.say(0, 1);
         assert_eq!(tale.history(0), tale.history(1));
         tale.suspect(1, 0).tick(1).say(1, 2);
-        // Only now 2 gets the view that 1 is already leaving behind, and then hears 0.
+        // Only now does 2 get the view that 1 is already replacing, and then hears 0.
         tale.bring(0, 2, view).packet(0, 2).say(2, 1).say(1, 2);
         tale
     };
@@ -348,7 +347,7 @@ fn readiness_counts_for_one_history() {
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 0).pending(2, 5).packet(2, 0).packet(2, 1);
-        // 0 and 1 part. Each goes on alone, and both have heard 2.
+        // 0 and 1 are partitioned. Each goes on alone, and both have heard 2.
         tale.suspect(0, 1).suspect(1, 0).tick(0).tick(1).tick(0).tick(1).tick(0).tick(1);
         tale
     };
@@ -360,12 +359,12 @@ fn readiness_counts_for_one_history() {
 
 #[test]
 fn view_change_admits_no_joiner() {
-    // 2 is silent; its entries are held two frames ahead, so frames go on being confirmed.
+    // 2 is silent; its entries are held two frames ahead, so frames are still confirmed.
     let story = |rules| {
         let mut tale = Tale::of(4, 1, rules);
         tale.play(&[0, 1, 2], 3).tick(2).tick(2).packet(2, 0).packet(2, 1);
         tale.boot(3, 0).pending(3, 5).packet(3, 0);
-        // 0 asks 1, and writes its next entries while the question is open.
+        // 0 asks 1, and writes its next entries while the view change is open.
         tale.suspect(0, 2).suspect(1, 2).tick(0).say(0, 1).tick(1).tick(1).packet(1, 0).tick(0);
         assert_eq!(tale.confirmed(0), 5);
         tale.say(1, 0).say(0, 1);
@@ -375,7 +374,7 @@ fn view_change_admits_no_joiner() {
     story(Rules { no_join_while_busy: false, ..ALL }).breaks("FINAL");
 }
 
-/// 0 admits 3 and dies. Only 2 has read it; 1 asks.
+/// 0 admits 3 and crashes. Only 2 has read the join; 1 asks.
 fn admitted_by_the_dying(rules: Rules) -> Tale {
     let mut tale = Tale::of(4, 1, rules);
     tale.play(&[0, 1, 2], 3).boot(3, 0).pending(3, 5).packet(3, 0).packet(3, 2);
@@ -448,14 +447,14 @@ fn confirmed_goodbye_outlives_any_table() {
         let mut tale = three_at_three(rules);
         tale.leave(2).tick(2).tick(0).tick(1).packet(2, 1).packet(0, 1);
         assert!(!tale.counts_on(1, 2));
-        // A table in which 2 goes on, from a peer that has not read its last entry.
+        // A roster in which 2 goes on, from a peer that has not read 2's last entry.
         let slow = &tale.0.nodes[0].machine;
         let ballot = crate::membership::Ballot { number: 1, by: slow.me() };
         let mut lineage = slow.lineage().clone();
         let view = View::new(lineage.game, lineage.history(), ballot, slow.rows().to_vec(), 3, false);
         lineage.push(view.link());
         let told = Told { tip: lineage.tip(), view };
-        // It was asked, and reported what it held then.
+        // The peer was asked, and reported the entries it held then.
         tale.0.node_mut(1).machine.fence.raise(ballot);
         tale.bring(0, 1, vec![Parcel::Said(Message::View { told, at: ballot, tails: vec![] })]);
         tale
@@ -469,7 +468,7 @@ fn confirmed_goodbye_outlives_any_table() {
 fn peer_asked_by_former_incarnation_says_it_is_gone() {
     let story = |rules| {
         let mut tale = three_at_three(rules);
-        // 1 was stopped and started again: it answers, but it is in no match.
+        // 1 crashed and started again: it answers, but it is in no match.
         tale.0.restart(1);
         tale.crash(2).suspect(0, 2);
         for _ in 0..5 {
@@ -484,7 +483,7 @@ fn peer_asked_by_former_incarnation_says_it_is_gone() {
 
 #[test]
 fn accepted_view_travels_with_its_entries() {
-    // 3 is silent. 1 alone holds its last entry, and dies after it has reported.
+    // 3 is silent. 1 alone holds its last entry, and crashes after reporting it.
     let story = |rules| {
         let plan = Plan { majority: true, rules, ..Plan::new(4, 3, 0) };
         let mut tale = Tale::planned(plan, 0);
@@ -514,7 +513,7 @@ fn entries_too_far_ahead_are_taken_later() {
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 0);
-        // No donor feeds 2, but it hears everything.
+        // No donor feeds 2, but it hears every packet.
         for _ in 0..60 {
             tale.play(&[0, 1], 1).packet(0, 2).packet(1, 2);
         }
@@ -530,7 +529,7 @@ fn entries_too_far_ahead_are_taken_later() {
 fn only_leader_admits() {
     let mut tale = Tale::of(3, 1, ALL);
     tale.play(&[0, 1], 3).boot(2, 0).pending(2, 5).packet(2, 0).packet(2, 1);
-    // 1 does not lead and writes a join all the same.
+    // 1 is not the leader and writes a join all the same.
     let join =
         crate::membership::held::Join { stream: tale.name(2), slots: gaggle_kit::SlotSet::from_bits(1 << 5) };
     let (me, node) = (tale.name(1), tale.0.node_mut(1));

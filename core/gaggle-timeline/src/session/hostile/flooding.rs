@@ -11,7 +11,7 @@ use crate::relay::{NEEDS_MAX, Other};
 use crate::roster::{Incarnation, StreamId};
 use crate::transfer;
 
-/// Sends each of these to all honest peers, so often in every tick.
+/// Sends each of these to all honest peers, `times` times per tick.
 fn pour(times: usize, what: impl Fn(&super::Session<u8>) -> Vec<u8> + 'static) -> super::Tamper {
     Box::new(move |session, mut mail| {
         let bytes = what(session);
@@ -73,7 +73,7 @@ fn forwarding_does_not_bypass_rate_limit() {
         bytes
     });
     table.run(120);
-    // 0 ends the flood of 1; it does not take the peer that forwards it for the sender.
+    // Peer 0 disconnects peer 1 for the flood, and does not blame the peer that forwards it.
     table.expect_fault(&[0], |fault| matches!(fault, PeerFault::RateLimitExceeded));
     assert!(table.faults(1).iter().all(|(blamed, _)| *blamed == 2), "{:?}", table.faults(1));
     table.run(60).expect_agreement(&[0, 1], 300);
@@ -123,7 +123,7 @@ fn repeated_backfill_request_is_answered_once_per_tick() {
     table.expect_agreement(&[0, 1, 2], 300);
 }
 
-/// Bytes of forwards from 0 to 1, while so many ticks pass.
+/// Bytes of forwards from 0 to 1 during this many ticks.
 fn forwarded_bytes(table: &mut Cluster, ticks: u64) -> usize {
     let mut bytes = 0;
     for _ in 0..ticks {
@@ -140,7 +140,7 @@ fn forwarded_bytes(table: &mut Cluster, ticks: u64) -> usize {
     bytes
 }
 
-/// Three large forwards to 1 in every tick, fewer than make a flood.
+/// Three large forwards to 1 per tick, too few for a flood.
 fn large_forwards() -> super::Tamper {
     Box::new(|_, mut mail| {
         for _ in 0..3 {
@@ -168,7 +168,7 @@ fn large_forwards_are_rate_limited() {
 fn forwards_of_non_members_are_dropped() {
     let mut table = Cluster::of(2, 2);
     table.run(60).join(&[0]);
-    // It never begins a stream, so that no peer admits it.
+    // The peer never begins a stream, so no peer admits it.
     let mut forwards = large_forwards();
     table.tamper = Box::new(move |session, mut mail| {
         mail.retain(|mail| mail.reliable);

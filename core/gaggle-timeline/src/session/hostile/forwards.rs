@@ -1,4 +1,4 @@
-//! Forged forwards: messages that their sender never wrote.
+//! Forged forwards: messages that their claimed sender never wrote.
 
 use super::{Cluster, Mail, peer};
 use crate::event::{PeerFault, SessionEvent};
@@ -6,7 +6,7 @@ use crate::membership::{Ballot, Message, PeerStatus};
 use crate::roster::{Incarnation, StreamId};
 use crate::transfer;
 
-/// 0 and 1 have no link and hear each other through 2, which lies, and 3, which does not.
+/// 0 and 1 have no link and hear each other through 2, which is dishonest, and 3, which is honest.
 fn parted() -> Cluster {
     let mut table = Cluster::of(4, 2);
     table.run(60).unlink(0, 1);
@@ -32,7 +32,7 @@ fn stream_of(session: &super::Session<u8>, index: usize) -> StreamId {
     row.map(|row| row.stream).expect("it plays")
 }
 
-/// Whatever was forged: no peer is cut, nothing changes, and it was counted.
+/// Requires that no peer is cut, nothing changes, and the forgeries were counted.
 fn expect_unharmed(mut table: Cluster) {
     let history = table.session(0).branch_id();
     table.run(60).expect_agreement(&[0, 1, 2, 3], 300).expect_no_fault(&[0, 1, 3]);
@@ -65,7 +65,7 @@ fn forged_status_is_rejected() {
 #[test]
 fn forged_view_changes_are_rejected() {
     let mut table = parted();
-    // 1 never called for any of these.
+    // 1 never started any of these view changes.
     table.tamper = forge(|session, count| {
         let membership = &session.membership;
         let ballot = Ballot { number: count, by: stream_of(session, 1) };
@@ -84,7 +84,8 @@ fn forged_view_changes_are_rejected() {
 
 #[test]
 fn endless_declines_are_fault() {
-    // It declines everything the leader could ask, which would have to ask for ever.
+    // Peer 2 rejects ballots with ever higher ones, so that the leader would have to begin again
+    // without end.
     let mut table = Cluster::of(3, 2);
     table.run(60);
     let mut number = 0;

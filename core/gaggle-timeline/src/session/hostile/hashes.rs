@@ -8,7 +8,7 @@ use crate::announce::{Findings, Message};
 use crate::event::SessionEvent;
 use crate::packet::CheckBlock;
 
-/// Sends these checksums instead of its own. Its game and everything else it sends are right.
+/// Sends these checksums instead of its own. Its game and its other messages are correct.
 fn hashes(lie: fn(&mut CheckBlock)) -> Tamper {
     Box::new(move |_, mut mail| {
         for mail in &mut mail {
@@ -18,7 +18,8 @@ fn hashes(lie: fn(&mut CheckBlock)) -> Tamper {
     })
 }
 
-/// Of the state, of the inputs, of both and always the same, and of the state in another way.
+/// Lies about the state, about the inputs, about both with constant hashes, and about the state in
+/// another way.
 const LIES: [fn(&mut CheckBlock); 4] = [
     |check| check.state_hash ^= 0x55,
     |check| check.inputs_hash ^= 0x55,
@@ -58,14 +59,14 @@ fn any_one_of_three_lying_about_checksums_is_outvoted() {
 fn peer_hearing_one_of_three_does_not_follow_it() {
     let mut table = Cluster::of(3, 0);
     table.run(60).unlink(1, 2);
-    // They hear of each other through the liar, and checksums are not forwarded.
+    // They hear each other through the liar, and checksums are not forwarded.
     table.tamper = hashes(LIES[0]);
     table.run(60).expect_agreement(&[0, 1, 2], 1_800).expect_no_fault(&[0, 1, 2]);
     assert!((1..3).all(|honest| complaints(&table, honest) > 0), "it lies unnoticed:\n{}", table.describe());
     assert_eq!(recoveries(&table), [0; 3], "{}", table.describe());
 }
 
-/// In two minutes each pause between two recoveries was twice as long as the one before: 4 s, 8 s,
+/// Recoveries in two minutes: each pause between two was twice as long as the one before: 4 s, 8 s,
 /// 16 s, 32 s.
 const OBEYED: std::ops::RangeInclusive<u64> = 4..=5;
 
@@ -74,7 +75,7 @@ fn recovery_from_leader_with_false_checksums_backs_off() {
     for lie in LIES {
         let mut table = Cluster::of(2, 0);
         table.tamper = hashes(lie);
-        // The snapshot it sends is right: nothing but work is lost.
+        // The snapshot it sends is correct: the recoveries only cost time.
         table.run(30).expect_agreement(&[0, 1], 7_200).expect_no_fault(&[0, 1]);
         let recoveries = recoveries(&table);
         assert!(recoveries[0] == 0 && OBEYED.contains(&recoveries[1]), "{}", table.describe());
@@ -129,7 +130,8 @@ fn recovery_prefers_join_order_over_slot_order() {
     }
 }
 
-/// Never tells its hashes in packets, but all the time what it found at the last frame it compared.
+/// Never sends its hashes in packets, but constantly sends findings about the last frame it
+/// compared.
 fn findings(live_hash: fn(u32) -> u32) -> Tamper {
     Box::new(move |session, mut mail| {
         mail.iter_mut().for_each(|mail| _ = reword(mail, |packet| packet.check = None, |value| value));
@@ -143,7 +145,7 @@ fn findings(live_hash: fn(u32) -> u32) -> Tamper {
     })
 }
 
-/// Events of a peer about states that differ.
+/// Desync events of a peer.
 fn told_of_states(table: &Cluster, index: usize) -> Vec<&SessionEvent> {
     let of_states = |event: &&SessionEvent| {
         matches!(event, SessionEvent::DesyncDetected { .. } | SessionEvent::DesyncLocated { .. })
@@ -185,10 +187,10 @@ fn run_lossy(table: &mut Cluster) {
 
 #[test]
 fn repeated_checksum_is_no_second_desync() {
-    // A vote without a voter ends just after the second lie, and forgets what differs.
+    // A vote without a voter ends just after the second lie, and forgets the difference.
     let mut table = Cluster::checking(3, 2, 50);
     let mut lies = hashes(LIES[0]);
-    // Half a second after every lie it says that it was made good, so that the next one counts as
+    // Half a second after every lie it says that it recovered, so that the next lie counts as
     // another difference.
     table.tamper = Box::new(move |session, mail| {
         let mut mail = lies(session, mail);
@@ -218,7 +220,7 @@ fn repeated_checksum_is_no_second_desync() {
 fn checksums_arrive_despite_packet_loss() {
     let mut table = Cluster::of(2, 1);
     let mut rng = Prng::new(11);
-    // No peer lies here: a third of what it sends never arrives.
+    // No peer lies here: a third of the packets is lost.
     table.tamper = Box::new(move |_, mut mail| {
         mail.retain(|mail| mail.reliable || rng.below(3) > 0);
         mail
@@ -228,7 +230,7 @@ fn checksums_arrive_despite_packet_loss() {
         run_lossy(&mut table);
         let session = table.session(0);
         let Some(own) = session.audit.newest() else { continue };
-        // Sent within the second after it was computed, whatever happened to the first packet.
+        // Sent within a second after it was computed, even if the first packet was lost.
         checked += 1;
         heard += u32::from(session.peers[0].audit.told(own.frame).is_some());
     }

@@ -36,7 +36,7 @@ fn claim_of_foreign_slot_is_rejected() {
     table.expect_agreement(&[0, 1], 300);
 }
 
-/// Claims so many players, and sends inputs of as many.
+/// Claims this many players, and sends inputs of as many.
 fn recount(players: u8) -> super::Tamper {
     let mut told = [false; 3];
     Box::new(move |session, mail| {
@@ -84,7 +84,7 @@ fn changed_player_count_is_fault() {
 #[test]
 fn unsolicited_entries_of_others_are_ignored() {
     let mut table = Cluster::of(3, 2);
-    // Tells 1 what 0 will press, before 0 does.
+    // Tells 1 what 0 will press, before 0 presses it.
     table.tamper = Box::new(|session, mut mail| {
         let row = session.membership.known().iter().find(|row| row.stream.peer == peer(0)).copied();
         let Some(row) = row.filter(|_| session.is_member()) else { return mail };
@@ -155,7 +155,7 @@ fn joiner_ignores_peer_far_ahead() {
     table.run(300).expect_agreement(&[0, 1, joiner], 300);
 }
 
-/// Sends everything again that it sent so many ticks ago, so often.
+/// Sends every packet again that it sent `ticks` ago, `times` times.
 fn echo(ticks: usize, times: usize) -> super::Tamper {
     let mut past: VecDeque<Vec<Mail>> = VecDeque::new();
     Box::new(move |_, mut mail| {
@@ -171,7 +171,7 @@ fn echo(ticks: usize, times: usize) -> super::Tamper {
 
 #[test]
 fn packets_from_far_behind_are_dropped_and_counted() {
-    // A moment ago, a while ago, and so long ago that their low bits could mean another frame.
+    // Recently, some time ago, and so long ago that the low bits could mean another frame.
     for ticks in [4, 120, 900] {
         let mut table = Cluster::of(3, 2);
         table.tamper = echo(ticks, 3);
@@ -191,7 +191,7 @@ fn changed_input_of_confirmed_frame_is_fault() {
     table.tamper = Box::new(move |_, mut mail| {
         past.push_back(mail.iter().filter(|mail| !mail.reliable).cloned().collect());
         if past.len() == 150 {
-            // Half a second old and older, and changed.
+            // Entries half a second old and older, and changed.
             let mut old: Vec<Mail> = past.drain(..120).flatten().collect();
             old.iter_mut().for_each(|mail| _ = reword(mail, |_| {}, |value| value ^ 1));
             mail.extend(old);
@@ -220,7 +220,7 @@ fn two_faced(to: &'static [usize]) -> super::Tamper {
 
 #[test]
 fn equivocating_peer_is_found_by_majority() {
-    // 3 sends 1 other inputs than 0 and 2: 1 hears of it from both.
+    // 3 sends 1 other inputs than 0 and 2: 1 learns of it from both.
     let mut table = Cluster::of(4, 3);
     table.tamper = two_faced(&[1]);
     table.run(60).run_until("the lie is found", 900, |t| !t.faults(1).is_empty());
@@ -230,8 +230,8 @@ fn equivocating_peer_is_found_by_majority() {
         (0..3).all(|index| t.session(index).is_member() && t.session(index).branch_id() == history)
     });
     table.run(300).expect_agreement(&[0, 1, 2], 600);
-    // It joined again, because its inputs were wrong as well as its state: the bundle is there all
-    // the same.
+    // The peer joined again, because its inputs were wrong as well as its state: the bundle exists
+    // all the same.
     let bundle = table.players[1].take_desync_bundle().expect("both states and the inputs between");
     let view = bundle.diff::<super::MixGame>().expect("it is of this game");
     assert!(view.differences.iter().any(|line| line.starts_with("mixed: ")), "{view:?}");
@@ -263,7 +263,7 @@ fn lone_accuser_is_not_believed() {
     table.expect_agreement(&[0, 1, 2, 3], 120).expect_no_fault(&[0, 1, 2]);
 }
 
-/// Holds back all entries but one in so many ticks.
+/// Withholds all entries but one in `ticks`.
 fn drip(ticks: u64) -> super::Tamper {
     let mut count = 0u64;
     Box::new(move |session, mut mail| {
@@ -303,7 +303,7 @@ fn open_rows(table: &Cluster, index: usize) -> usize {
 
 #[test]
 fn slow_dripping_inputs_are_evicted() {
-    // Every two seconds, and as slowly as the timeout allows; by a leader and by another peer.
+    // Every two seconds, and as rarely as the timeout allows; by a leader and by another peer.
     for (ticks, liar) in [(120, 2), (540, 2), (120, 0)] {
         let mut table = Cluster::of(3, liar);
         let honest = [(liar + 1) % 3, (liar + 2) % 3];
@@ -321,7 +321,7 @@ fn slow_dripping_inputs_are_evicted() {
 fn repeated_staller_waits_before_readmission() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
-    // It waits for ever itself.
+    // The dishonest peer itself waits without limit.
     table.players[2].session_mut().cx.config.evict_stalled_after = Micros::from_secs(3_600);
     table.tamper = drip(u64::MAX);
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! Donors that lie to joiners, and joiners that never arrive.
+//! Donors that lie to joiners, and joiners that never join.
 
 use gaggle_kit::{Frame, Micros, PeerId, Slot, SlotSet, StateHasher, compress, decompress};
 
@@ -25,7 +25,7 @@ pub(super) fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tamper {
     })
 }
 
-/// Adds a joiner that knows only the liar at first, then all.
+/// Adds a joiner that at first has a link only to the liar, then to all.
 fn join_by_the_liar(table: &mut Cluster) -> usize {
     let joiner = table.run(60).join(&[2]);
     table.run(150);
@@ -53,7 +53,7 @@ fn snapshot_other_than_announced_is_fault() {
 #[test]
 fn overlong_snapshot_claims_no_memory() {
     let mut table = Cluster::of(3, 2);
-    // More than will ever arrive, but within what a state may have: no memory is reserved for it.
+    // More than will ever arrive, but within the limit of a state: no memory is reserved for it.
     table.tamper = offers(|offer| offer.state_bytes = 60 << 20);
     let joiner = join_by_the_liar(&mut table);
     table.expect_agreement(&[0, 1, 2, joiner], 300).expect_no_fault(&[0, 1, joiner]);
@@ -64,7 +64,7 @@ fn overlong_snapshot_claims_no_memory() {
     table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::Malformed(_)));
 }
 
-/// Sends a forged snapshot, with everything else right.
+/// Sends a forged snapshot; its other messages are correct.
 pub(super) fn forged(state: fn(Vec<u8>) -> Vec<u8>) -> super::Tamper {
     Box::new(move |session, mail| {
         let mut said = Vec::new();
@@ -100,7 +100,7 @@ fn is_piece(mail: &Mail) -> bool {
 /// Replaces the bytes of a compressed piece.
 type Forge = fn(&[u8]) -> Vec<u8>;
 
-/// Compresses what it sends in its own way.
+/// Compresses the pieces of a state in this way.
 fn packs(forge: Forge) -> super::Tamper {
     Box::new(move |_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
@@ -136,7 +136,7 @@ fn undecompressible_piece_is_fault() {
 }
 
 /// Offers the largest snapshot allowed, and sends as many pieces of it at once as that takes, all
-/// like this one.
+/// equal to this one.
 fn floods(piece: &'static [u8]) -> super::Tamper {
     Box::new(move |_, mail| {
         let mut said = Vec::new();
@@ -211,12 +211,12 @@ fn offer_of_impossible_frame_is_fault() {
     }
 }
 
-/// A match that was never played, older than any.
+/// Identity of a match that was never played, older than any.
 const ELDER: MatchId = MatchId { started_at: 0, nonce: 0 };
 /// Tag of the liar's status in it.
 const ELDER_TAG: u8 = 7;
 
-/// Claims to be in an older match, so that all ask for its snapshot, and then lies about that.
+/// Claims to be in an older match, so that all request its snapshot, and then lies about that.
 fn elder(lie: impl Fn(&mut Offer) + 'static) -> super::Tamper {
     let mut said = false;
     let mut offers = offers(move |offer| {
@@ -248,8 +248,8 @@ fn lost_its_match(table: &Cluster, index: usize) -> bool {
 
 #[test]
 fn false_older_match_draws_players_over() {
-    // Nothing proves how old a match is: this is what a liar can do, and what the next test must
-    // not rest on.
+    // Nothing proves how old a match is: a dishonest peer can do this, and the next test must not
+    // depend on it.
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = elder(|_| {});
@@ -288,7 +288,7 @@ fn unusable_offer_leaves_match_unchanged() {
 
 #[test]
 fn trickling_donor_is_replaced() {
-    // A byte, or nothing at all, just before the timeout.
+    // One byte, or none, just before the timeout.
     let crumbs: [&'static [u8]; 2] = [&[9], &[]];
     for crumb in crumbs {
         let mut table = Cluster::with_state(2, 1, 400_000);
@@ -406,7 +406,7 @@ fn silent_admitted_joiner_is_evicted() {
     table.run(60).expect_agreement(&[0, 1, 2], 300);
 }
 
-/// Changes the feeds of a joiner; `lie` gets the first of these, too.
+/// Changes the feeds of a joiner; `lie` gets the first feed, too.
 fn feeds(mut lie: impl FnMut(&mut Feed, &mut Feed) + 'static) -> super::Tamper {
     let mut first: Option<Feed> = None;
     Box::new(move |_, mut mail| {
@@ -422,7 +422,7 @@ fn feeds(mut lie: impl FnMut(&mut Feed, &mut Feed) + 'static) -> super::Tamper {
     })
 }
 
-/// Adds a joiner that takes the liar's snapshot and feeds, then meets all.
+/// Adds a joiner that takes the liar's snapshot and feeds, then gets links to all.
 fn join_fed_by_the_liar(table: &mut Cluster) -> usize {
     let joiner = table.run(60).join(&[2]);
     table.run_until("it has a state", 120, |t| t.session(joiner).is_running());
@@ -454,7 +454,7 @@ fn donor_with_empty_feeds_is_replaced() {
 
 #[test]
 fn donor_feeding_too_slowly_is_replaced() {
-    // One frame in every feed, while three pass.
+    // One frame in every feed, while three frames pass.
     let mut table = Cluster::of(3, 2);
     table.tamper = feeds(|first, feed| {
         first.confirmed = first.confirmed.next();
@@ -478,7 +478,7 @@ fn donor_claiming_standstill_is_replaced() {
     });
     let joiner = join_fed_by_the_liar(&mut table);
     table.run_until("it plays all the same", 600, |t| t.session(joiner).is_member());
-    // Perhaps it did stall: no peer can tell.
+    // It may really have stalled: no peer can know.
     table.expect_no_fault(&[0, 1, joiner]);
     assert_eq!(table.session(joiner).stats().donors_abandoned, 1);
     table.run(120).expect_agreement(&[0, 1, joiner], 300);
@@ -518,7 +518,8 @@ fn joiner_fed_to_impossible_frame_changes_donor() {
 
 #[test]
 fn donor_of_stalled_match_is_kept() {
-    // Four under the majority rule, two of them dead: none goes on, and the joiner waits with them.
+    // Four peers under the majority rule, two of them crashed: the others stall, and the joiner
+    // waits with them.
     let mut table = Cluster::voting(4, 9);
     let joiner = table.run(60).join(&[0, 1]);
     table.run_until("it has a state", 120, |t| t.session(joiner).is_running());
@@ -539,7 +540,7 @@ fn impossible_snapshot_frame_delays_no_recovery() {
         offer.join_context.confirmed = offer.join_context.confirmed.saturating_add(100_000);
     });
     table.run(60);
-    // Until it is the liar that is asked.
+    // Until the liar is the donor that is asked.
     for _ in 0..40 {
         table.players[1].session_mut().recovery.begin_with(peer(2));
         table.players[1].session_mut().seek_from(peer(2));
@@ -553,7 +554,7 @@ fn impossible_snapshot_frame_delays_no_recovery() {
     table.expect_agreement(&[0, 1, 3], 300).expect_no_fault(&[0, 1, 3]);
 }
 
-/// Member that a joiner with this incarnation asks, if it hears these messages of three.
+/// Member that a joiner with this incarnation asks, if it hears these messages of three members.
 fn asked_by(name: u32, words: &[(usize, Vec<u8>)]) -> usize {
     let mut joiner = Session::<u8>::join(config(), peer(3), 1, Incarnation(name)).expect("sensible");
     (0..3).for_each(|member| joiner.handle_connected(Micros::ZERO, peer(member)).expect("few links"));

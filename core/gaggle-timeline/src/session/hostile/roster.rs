@@ -1,5 +1,5 @@
-//! False membership: leaders that are none, unsolicited views, endless changes, answers that never
-//! come.
+//! False membership: joins written by peers that do not lead, unsolicited views, endless view
+//! changes, missing answers.
 
 use gaggle_kit::{Frame, Slot, SlotSet};
 
@@ -198,7 +198,7 @@ fn endless_view_changes_are_fault() {
     table.run(60).expect_agreement(&[0, 1], 300);
 }
 
-/// Claims in every packet a higher promise than in the one before, to the stream `by` names.
+/// Claims in every packet a higher promise than in the one before, made to the stream `by` returns.
 fn promise_ever_more(by: fn(&super::Session<u8>) -> StreamId) -> super::Tamper {
     Box::new(move |session, mut mail| {
         let number = session.membership.number_seen() + 1;
@@ -230,7 +230,7 @@ fn endless_self_promises_are_fault() {
 
 #[test]
 fn forged_promises_change_views_boundedly() {
-    // Only 1 and 2 know whether 1 asked for them: neither is evicted for it.
+    // Only 1 and 2 know whether 1 asked for the promises: neither is evicted for them.
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = promise_ever_more(|session| {
@@ -291,7 +291,7 @@ fn majority_does_not_wait_for_minority() {
 
 #[test]
 fn unresponsive_peer_is_evicted() {
-    // 3 crashes. 2 goes on sending inputs, but never sends its report; or leads, and never asks.
+    // 3 crashes. 2 goes on sending inputs, but never sends its report; or it leads, and never asks.
     for liar in [2, 0] {
         let mut table = Cluster::of(4, liar);
         table.tamper = Box::new(holds_up);
@@ -382,7 +382,7 @@ fn report_denying_members_does_not_block() {
 
 #[test]
 fn hearsay_keeps_no_peer_in_match() {
-    // 3 crashes. 2 claims in every tick that it has just heard it.
+    // 3 crashes. 2 claims in every tick that it has just heard 3.
     let mut table = Cluster::of(4, 2);
     table.run(90);
     table.dead[3] = true;
@@ -413,7 +413,7 @@ fn hearsay_keeps_no_peer_in_match() {
 
 #[test]
 fn spectator_request_raises_no_fence() {
-    // 2 claims to spectate; twice a second it asks 1 to listen to no other.
+    // 2 claims to spectate; twice a second it asks 1 for a report that excludes all others.
     let mut table = Cluster::of(2, 2);
     table.run(60);
     let stranger = table.join(&[0, 1]);
@@ -433,7 +433,7 @@ fn spectator_request_raises_no_fence() {
                 mail.push(Mail { to: 1, reliable: true, bytes });
             }
         }
-        // It never begins a stream, so that no peer admits it.
+        // The peer never begins a stream, so no peer admits it.
         mail.retain(|mail| {
             mail.reliable || !matches!(Packet::decode(&mail.bytes, 1), Ok(p) if p.runs.carried > 0)
         });

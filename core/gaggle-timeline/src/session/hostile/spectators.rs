@@ -10,7 +10,7 @@ use crate::membership::{self, EntryRange, Told, View};
 use crate::roster::{Incarnation, RosterEntry, StreamId};
 use crate::transfer::Message;
 
-/// Adds that no spectator gets the checksums that would give a lie away.
+/// Adds to a lie that no spectator gets the checksums that would expose it.
 fn covered(mut lie: Tamper, watcher: usize) -> Tamper {
     Box::new(move |session, mail| {
         let mut mail = lie(session, mail);
@@ -41,7 +41,7 @@ fn shows_the_match(table: &mut Cluster, watcher: usize) -> bool {
     true
 }
 
-/// Adds a spectator with the liar as its donor, which knows the others, too.
+/// Adds a spectator with the liar as its donor and links to the others.
 fn watch_by_the_liar(lie: Tamper) -> Cluster {
     let mut table = Cluster::of(3, 2);
     table.tamper = covered(lie, 3);
@@ -52,7 +52,7 @@ fn watch_by_the_liar(lie: Tamper) -> Cluster {
     table
 }
 
-/// Whatever it was given, in the end the spectator shows the match, through another donor, and the
+/// Requires that in the end the spectator shows the match, through another donor, and that the
 /// players were not disturbed.
 fn expect_made_good(mut table: Cluster) {
     table.run_until("it takes another state", 900, |t| t.session(3).stats().snapshots_received == 2);
@@ -81,7 +81,7 @@ fn spectator_with_wrong_snapshot_changes_donor() {
     expect_made_good(table);
 }
 
-/// Turns all inputs into others after a while.
+/// Changes all inputs after a while.
 fn twist(tail: &mut EntryRange) {
     let told = std::mem::replace(tail, EntryRange::from(tail.stream, tail.from));
     for frame in (told.from.number()..=told.through().number()).map(Frame::new) {
@@ -131,7 +131,7 @@ fn lying_spectator_splits_no_match() {
 
 #[test]
 fn greedy_spectator_displaces_no_other() {
-    // It has the lowest id of all spectators, so it is the last to be dropped.
+    // The spectator has the lowest id of all, so it is the last to be dropped.
     let mut table = Cluster::of(1, 1);
     table.tamper = Box::new(|_, mut mail| {
         let (mut enough, mut ask) = (Vec::new(), Vec::new());
@@ -159,7 +159,7 @@ fn greedy_spectator_displaces_no_other() {
     assert!(table.session(0).stats().snapshots_sent < 60, "{}", table.describe());
 }
 
-/// Sends feeds with views of ever other members, which join in a thousand years.
+/// Sends feeds with views of ever other members, with joins in the distant future.
 fn crowds() -> Tamper {
     let mut lineage: Option<membership::Lineage> = None;
     let mut named = 0u32;
