@@ -54,7 +54,7 @@ pub enum BundleError {
     #[error("this is no bundle, or it is damaged: {0}")]
     Corrupt(#[from] DecodeError),
     /// The inputs are not those of this game.
-    #[error("an input has {theirs} bytes, in this game it has {ours}")]
+    #[error("an input has {theirs} bytes in the bundle and {ours} in this game; use the game that wrote it")]
     InputMismatch {
         /// Bytes of an input in the bundle.
         theirs: usize,

@@ -127,7 +127,7 @@ impl PeerSlots {
 #[non_exhaustive]
 pub enum SessionError {
     /// A setting is out of its range.
-    #[error("{setting} is {value}, choose {min} to {max}")]
+    #[error("{setting} is {value}; choose {min} to {max}")]
     OutOfRange {
         /// Field of [`TimelineConfig`].
         setting: &'static str,
@@ -139,25 +139,25 @@ pub enum SessionError {
         max: u64,
     },
     /// Two peers claim one slot.
-    #[error("{slot} is given to two peers, give it to one")]
+    #[error("{slot} is given to two peers; give it to one")]
     SlotTaken {
         /// Slot that is claimed.
         slot: Slot,
     },
     /// A peer is listed twice.
-    #[error("{peer:?} is listed twice, give it all its slots at once")]
+    #[error("{peer:?} is listed twice; list it once with all of its slots")]
     DuplicatePeer {
         /// Peer that is listed twice.
         peer: PeerId,
     },
     /// The local peer is not listed.
-    #[error("{peer:?}, the local peer, is not among the peers that start")]
+    #[error("{peer:?}, the local peer, is not among the peers that start; add it")]
     LocalPeerMissing {
         /// Identity of the local peer.
         peer: PeerId,
     },
     /// More peers than slots exist.
-    #[error("{count} peers are more than the {max} a match can have")]
+    #[error("{count} peers are more than the {max} a match can have; remove some")]
     TooManyPeers {
         /// Peers that were given.
         count: usize,
@@ -166,7 +166,7 @@ pub enum SessionError {
     },
     /// The inputs of one peer's players in one frame do not fit in a packet.
     #[error(
-        "an entry of {slots} players with {input_bytes} bytes each does not fit in a packet of {packet_bytes} bytes: \
+        "an entry of {slots} players with {input_bytes} bytes each does not fit in a packet of {packet_bytes} bytes; \
          make the input smaller or packet_bytes_max larger"
     )]
     InputTooLarge {
@@ -178,7 +178,7 @@ pub enum SessionError {
         packet_bytes: usize,
     },
     /// Input was given for a slot that is not local.
-    #[error("{slot} belongs to no local player, local slots are {local:?}")]
+    #[error("{slot} belongs to no local player; choose one of the local slots {local:?}")]
     SlotNotLocal {
         /// Slot of the input.
         slot: Slot,
@@ -186,7 +186,7 @@ pub enum SessionError {
         local: SlotSet,
     },
     /// More links than a session can have.
-    #[error("{max} peers are linked already, close the link of one or refuse this one")]
+    #[error("{max} peers are linked already; disconnect one or reject this one")]
     TooManyLinks {
         /// Links a session can have.
         max: usize,

@@ -182,7 +182,7 @@ pub enum SessionEvent {
 #[non_exhaustive]
 pub enum RejectReason {
     /// It uses another version of the protocol.
-    #[error("speaks version {theirs} of the timeline protocol, this is version {ours}: update the older one")]
+    #[error("speaks version {theirs} of the timeline protocol, this is version {ours}; update the older one")]
     Version {
         /// Version of this peer.
         ours: u16,
@@ -190,7 +190,7 @@ pub enum RejectReason {
         theirs: u16,
     },
     /// It runs another game, or another version of it.
-    #[error("plays another game or version (fingerprint {theirs:016x}, ours {ours:016x})")]
+    #[error("plays another game or version (fingerprint {theirs:016x}, local {ours:016x})")]
     Game {
         /// Fingerprint of this peer.
         ours: u64,
@@ -199,12 +199,12 @@ pub enum RejectReason {
     },
     /// It runs the same game with other settings.
     #[error(
-        "plays with other settings: tick rate, window, delay limits, checks, slots and input size must be equal"
+        "plays with other settings; make tick rate, window, delay limits, checks, slots and input size equal"
     )]
     Settings,
     /// It runs the same version with other fields in state or input: two builds share one version.
     #[error(
-        "has other fields in its state or input under the same version (shape {theirs:016x}, ours {ours:016x}): \
+        "has other fields in its state or input under the same version (shape {theirs:016x}, local {ours:016x}); \
          give every build whose fields differ a version of its own"
     )]
     Shape {
@@ -237,7 +237,7 @@ pub enum PeerFault {
         frame: Frame,
     },
     /// It sent inputs that no honest peer can have made yet.
-    #[error("sent input up to {frame}, although nothing after {possible} can exist yet")]
+    #[error("sent input up to {frame}, although no input after {possible} can exist yet")]
     InputTooFarAhead {
         /// Newest frame it sent.
         frame: Frame,
@@ -271,7 +271,7 @@ pub enum PeerFault {
         number: u32,
     },
     /// It starts view changes again and again.
-    #[error("called for a change of the roster so often that no peer could play")]
+    #[error("started view changes so often that no peer could play")]
     TooManyViewChanges,
     /// It sent different inputs to different peers.
     #[error("sent different inputs to different peers, as found at {frame}")]
@@ -289,7 +289,9 @@ pub enum PeerFault {
     #[error("sent a snapshot that cannot be decoded")]
     SnapshotMalformed,
     /// A donor did not feed entries it had said it had.
-    #[error("fed us up to {fed} for seconds, although it had said before that it had confirmed {confirmed}")]
+    #[error(
+        "fed the local peer only up to {fed} for seconds, although it said before that it confirmed {confirmed}"
+    )]
     FeedWithheld {
         /// Last frame it fed to this peer.
         fed: Frame,
@@ -297,7 +299,7 @@ pub enum PeerFault {
         confirmed: Frame,
     },
     /// It left out entries in the middle of its stream.
-    #[error("sent inputs from {from} on, although it was told that only those up to {have} are held")]
+    #[error("sent inputs from {from} on, although only those up to {have} had been acknowledged")]
     InputGap {
         /// First frame it sent.
         from: Frame,
@@ -305,7 +307,7 @@ pub enum PeerFault {
         have: Frame,
     },
     /// It acknowledged an entry that was never sent.
-    #[error("acknowledged {frame}, although our newest input is {newest}")]
+    #[error("acknowledged {frame}, although the newest local input is {newest}")]
     AckBeyondSent {
         /// Frame it acknowledged.
         frame: Frame,
@@ -332,7 +334,7 @@ pub enum DesyncCause {
     /// From equal states and inputs two peers computed different states: the tick is not
     /// deterministic.
     #[error(
-        "frame {frame} came out differently from equal states and inputs, so the tick is not deterministic"
+        "frame {frame} differs from equal states and inputs, so the tick is not deterministic; run check_determinism"
     )]
     NondeterministicTick {
         /// First frame that differs.
@@ -340,16 +342,14 @@ pub enum DesyncCause {
     },
     /// When resimulated, both peers agree: the local state was changed outside the tick, or the
     /// tick depends on data outside the state.
-    #[error(
-        "our state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
-    )]
+    #[error("the local state of frame {frame} differs when resimulated; look for changes outside the tick")]
     LocalStateCorrupted {
         /// Compared frame, for which resimulation gives another state than the live game had.
         frame: Frame,
     },
     /// The same on the other peer.
     #[error(
-        "their state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
+        "the other peer's state of frame {frame} differs when resimulated; look for changes outside the tick"
     )]
     RemoteStateCorrupted {
         /// Frame that was compared.

@@ -30,7 +30,9 @@ pub enum ReplayError {
     #[error("this is not a replay")]
     NotAReplay,
     /// It has another version of the format.
-    #[error("this replay is written in version {theirs}, this program reads version {ours}")]
+    #[error(
+        "this replay is written in version {theirs}, this program reads version {ours}; play it with the program that wrote it"
+    )]
     VersionMismatch {
         /// Version of the file.
         theirs: u8,
