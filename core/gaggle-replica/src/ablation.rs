@@ -1,7 +1,7 @@
-//! Rules that make the objects of all peers converge, by name, so that a test can switch one off
-//! and show what fails without it.
+//! Rules of convergence by name, so that a test can switch one off and show what fails without it.
 //!
-//! Outside of this crate's own tests all rules are in force.
+//! Every part asks it before applying a rule; outside of this crate's own tests all rules hold.
+//! Absent: what the rules do.
 
 /// A rule of convergence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,11 +17,11 @@ pub(crate) enum Rule {
     OrphanTombstonesAreRelayed,
     /// A player that returns is another member.
     ReturnersAreNew,
-    /// Rejected records are kept and resolved again.
+    /// Rejected records are kept and resolved again when the roster changes.
     RefusedAreKept,
     /// A deletion is sent to every peer that may know the object.
     TombstonesAreOwed,
-    /// Only the acknowledgement of the deletion itself ends its sending.
+    /// Only the acknowledgement of the deletion itself ends its resending.
     OnlyTheirAckPays,
     /// Deletions are sent again when a link starts.
     TombstonesAtLinkStart,
@@ -33,16 +33,17 @@ pub(crate) enum Rule {
     LaterWins,
     /// A packet is for one epoch of its receiver.
     PacketsAreAddressed,
-    /// Closing a handle keeps the fact that its object was introduced.
+    /// Closing a handle keeps the record that its object was introduced.
     CloseForgetsNothing,
-    /// A record of a present authority is taken from no other peer.
+    /// A record of a present authority is accepted from no other peer.
     PresentSpeakForThemselves,
-    /// Unless that authority forwards another member's record of the object.
+    /// That authority gives up its own record by forwarding another member's record of the object.
     ForwardingGivesUp,
-    /// For a known object, no record of an absent member is taken that the policy forbids it.
+    /// For a known object, a record of an absent member is rejected if the policy forbids it to
+    /// that member.
     NamesAreBorneOut,
-    /// An object its creator had no right to spawn is not only rejected: its would-be successor
-    /// deletes it.
+    /// An object whose creator had no authority is not only rejected: the peer that would be its
+    /// successor deletes it.
     UnauthorizedAreDespawned,
     /// The rightful authority claims an object anew when a peer sends it as another's.
     ForgedAuthorityIsContradicted,

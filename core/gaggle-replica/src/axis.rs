@@ -1,7 +1,8 @@
 //! Range and precision of one number, and the whole steps it is sent in.
 //!
-//! The only place where a game's numbers become integers. Division, multiplication and rounding of
-//! `f64` are the same on every platform, so two peers that quantize one value get one step.
+//! Fields and `codec` use it: no other place turns a game's numbers into integers. Division,
+//! multiplication and rounding of `f64` give the same step on every platform. Absent: fields,
+//! packets.
 
 #![expect(clippy::float_arithmetic, reason = "this is where a game's numbers become steps and back")]
 

@@ -1,6 +1,7 @@
-//! Blobs: contents too large for a packet, such as a map, a drawing, a voice. An object carries
-//! only their name, which is a hash of the bytes; a peer that needs them fetches them from one that
-//! has them.
+//! Names of blobs: contents too large for a packet, such as a map, a drawing, a voice.
+//!
+//! An object carries only the name, a hash of the bytes; a peer that needs the bytes fetches them
+//! from another peer. Absent: fetching, which `blob_store.rs` does.
 
 use gaggle_kit::fnv1a_64;
 
@@ -82,7 +83,7 @@ pub enum BlobError {
     /// Stored blobs leave no room for it.
     #[error("no room for the blob; remove some that are not needed any more")]
     Full,
-    /// Too many are being fetched.
+    /// Too many blobs are being fetched.
     #[error("{WANTED_MAX} blobs are being fetched already; retry when one has arrived")]
     TooMany,
 }

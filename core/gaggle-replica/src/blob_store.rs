@@ -14,9 +14,9 @@ use crate::session::work::Work;
 
 /// Blobs one peer may request at a time.
 const ASKED_MAX: usize = 16;
-/// Time without a piece after which another peer is asked.
+/// Time without a piece after which another peer is asked for the blob.
 const SILENCE_MAX: Micros = Micros::from_secs(5);
-/// Interval at which all peers are asked again if none has it.
+/// Interval at which all peers are asked again if none has the blob.
 const RETRY: Micros = Micros::from_secs(1);
 
 /// A blob that is being fetched.
@@ -132,7 +132,7 @@ impl BlobStore {
             let before = pieces.len();
             pieces.retain(|(other, _)| *other != blob);
             if pieces.len() < before {
-                // A peer in the middle of fetching it asks another.
+                // A peer that has fetched part of it asks another.
                 let peer = work.peers[index].id;
                 work.cx.tell(peer, &Message::BlobMissing(blob));
             }

@@ -1,12 +1,14 @@
 //! Settings of a session, their ranges, and the errors of its methods.
+//!
+//! The session validates them when it is made. Absent: session state.
 
 use gaggle_kit::{Micros, Slot};
 use thiserror::Error;
 
 use crate::{AuthorityPolicy, ObjectId};
 
-/// Settings of a session. What has no sensible default (which player, how the session begins) is an
-/// argument of [`Session::new`](crate::Session::new) instead.
+/// Settings of a session. Parameters without a sensible default (the player, how the session
+/// begins) are arguments of [`Session::new`](crate::Session::new) instead.
 #[derive(Debug, Clone)]
 pub struct ReplicaConfig {
     /// Identifies game and version. Peers with another number are rejected.
@@ -17,16 +19,16 @@ pub struct ReplicaConfig {
     pub send_interval: Micros,
     /// Largest packet in bytes. Default 1,000.
     pub packet_bytes_max: usize,
-    /// Bytes a second to each receiver; inputs take at most half of them. Default 64,000.
+    /// Bytes per second to each receiver; inputs take at most half of them. Default 64,000.
     pub bytes_per_second: u32,
     /// Time before the successor takes an orphan, so that records still on their way arrive first.
     /// Default 1 s.
     pub succession_delay: Micros,
-    /// The leader despawns objects whose creator had no authority to spawn them, as far as it can
-    /// tell: those another peer claims to have spawned under this leader, and those spawned by the
-    /// leader of another branch. Otherwise all peers accept them and the leader takes authority, so
-    /// any peer can spawn objects whatever the policy. No effect under [`AuthorityPolicy::Anyone`].
-    /// Default true.
+    /// Whether the leader despawns objects whose creator had no authority to spawn them, as far as
+    /// it knows: those another peer claims to have spawned under this leader, and those spawned by
+    /// the leader of another branch. If false, all peers accept them and the leader takes
+    /// authority, so any peer can spawn objects whatever the policy. No effect under
+    /// [`AuthorityPolicy::Anyone`]. Default true.
     pub despawn_unauthorized: bool,
     /// Time in which a player who left can return to the objects held for it. Default 60 s.
     pub reconnect_window: Micros,
@@ -79,10 +81,10 @@ impl Default for ReplicaConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JoinMode {
-    /// Creates the session: plays at once, alone, and other peers join it.
+    /// Creates the session: this peer plays at once, alone, and other peers join it.
     Create,
-    /// Joins the peers it connects to and is not a member before. If all of them are joining too,
-    /// one of them creates the session.
+    /// Joins the session of the peers it connects to. If all of them are joining, too, one of them
+    /// creates the session.
     Join,
     /// All peers start together in an order known beforehand: the peer with the lowest number is
     /// the leader.
@@ -92,7 +94,7 @@ pub enum JoinMode {
     Spectate,
 }
 
-/// The caller asked for something impossible; the text says what to change.
+/// A request of the caller that was rejected. The text says what to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SessionError {
@@ -195,7 +197,7 @@ impl ReplicaConfig {
         within("bytes_per_second", self.bytes_per_second.into(), 1_000, 1_000_000_000)?;
         within("objects_max", self.objects_max as u64, 1, 1 << 24)?;
         within("objects_per_peer_max", self.objects_per_peer_max as u64, 1, 1 << 16)?;
-        // Up to three buffers play before ticks are skipped, and values of 32 ticks are kept.
+        // Up to three buffers are played before ticks are skipped, and values of 32 ticks are kept.
         within("playout_ticks_max", self.playout_ticks_max.into(), 1, 10)?;
         let most = self.playout_ticks_max.into();
         within("playout_ticks_min", self.playout_ticks_min.into(), 1, most)?;

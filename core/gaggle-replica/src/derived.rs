@@ -1,4 +1,4 @@
-//! Functions that derived code calls. Not for use by games.
+//! Functions that derived code calls. Not for use by games. Absent: everything with state.
 
 use gaggle_kit::Micros;
 
@@ -6,7 +6,7 @@ use crate::{Encoding, Field};
 
 pub use crate::rotation::{from_words as rotation_from_words, to_words as rotation_to_words};
 
-/// Duration of so many milliseconds; `None` is never.
+/// Duration of a number of milliseconds; `None` is never.
 pub const fn millis(millis: Option<u64>) -> Micros {
     match millis {
         Some(millis) => Micros::from_millis(millis),

@@ -22,8 +22,8 @@ impl Driver {
         self.receive_with(now, transport, session, |_, _, _| {});
     }
 
-    /// The same for a game with reliable streams of its own: their messages go to `other`, with the
-    /// sender and the number of the stream. Use numbers from 16 on.
+    /// As `receive`, for a game with reliable streams of its own: their messages go to `other`,
+    /// with the sender and the number of the stream. Use numbers from 16 on.
     pub fn receive_with(
         &mut self,
         now: Micros,

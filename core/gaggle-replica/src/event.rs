@@ -1,4 +1,5 @@
-//! Events of a session for its game, and their bounded queue.
+//! Events of a session for its game, and their bounded queue. Every part emits events, `poll_event`
+//! returns them. Absent: their causes.
 
 use std::collections::VecDeque;
 
@@ -7,7 +8,7 @@ use thiserror::Error;
 
 use crate::{Blob, ObjectId, SchemaPart};
 
-/// What a game, a player or a log may want to know. Each event is emitted once.
+/// An event for a game, a player or a log. Each event is emitted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionEvent {
@@ -71,7 +72,7 @@ pub enum SessionEvent {
     },
     /// Another peer claimed an object of this one. Changes made here since then are void.
     AuthorityLost {
-        /// Object that was lost.
+        /// Object whose authority was lost.
         id: ObjectId,
         /// Player that has it now.
         to: Slot,
@@ -121,7 +122,7 @@ pub enum SessionEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RejectReason {
-    /// It speaks another version of the protocol.
+    /// It uses another version of the protocol.
     #[error("speaks replica protocol {theirs}, this peer {ours}; update the older one")]
     Version {
         /// Version of this peer.
@@ -159,7 +160,7 @@ pub enum RejectReason {
     TagTaken,
 }
 
-/// What only a peer can cause, never the network.
+/// A provable violation: no network can cause it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PeerFault {
@@ -174,7 +175,7 @@ pub enum PeerFault {
         /// Newest packet that was sent.
         newest: u32,
     },
-    /// Its clock ran backwards.
+    /// Its tick number went backwards.
     #[error("sent tick {tick} after tick {before}")]
     TickRegressed {
         /// Tick of the later packet.
@@ -195,7 +196,7 @@ pub enum PeerFault {
         /// Restarts allowed in one link.
         max: u32,
     },
-    /// It sent something in another player's name.
+    /// It sent a message in another player's name.
     #[error("sent data in another player's name")]
     Impersonation,
     /// It sent a remote event of an unregistered type.
@@ -207,7 +208,7 @@ pub enum PeerFault {
     /// It sent game data although it only spectates.
     #[error("sent game data although it only spectates")]
     SpectatorWrote,
-    /// It insisted on a join order before members that joined earlier.
+    /// It insisted on a place in join order before members that joined earlier.
     #[error("claimed to have joined before earlier members")]
     FalseJoinOrder,
     /// It changed its identity within one link.
@@ -223,7 +224,7 @@ pub(crate) struct Events {
     lost: u64,
 }
 
-/// More than the objects of a large world appearing at once.
+/// Capacity of the queue: more than the objects of a large world that appear at once.
 const EVENTS_MAX: usize = 1 << 17;
 
 impl Events {

@@ -1,8 +1,7 @@
-//! Types that fields of a replicated kind can have, and how each becomes words: whole numbers that
-//! are compared, predicted and sent.
+//! Types that fields of a kind can have, and their conversion to words.
 //!
-//! A word is an `i32`. `codec` predicts and writes words; `rotation.rs` makes those of a rotation.
-//! Absent: packets, objects.
+//! A word is an `i32`, which can be compared, predicted and sent: `codec` predicts and writes
+//! words, `rotation.rs` makes those of a rotation. Absent: packets, objects.
 
 #![expect(clippy::float_arithmetic, reason = "numbers of a game become steps, and numbers again for display")]
 
@@ -28,7 +27,7 @@ pub trait Field: Sized {
     const RANGED: Option<Encoding> = None;
     /// Range of its words, if the type itself has one.
     const AXIS: Option<Axis> = None;
-    /// Steps its type can tell apart on one side of zero.
+    /// Number of steps the type can distinguish on either side of zero.
     const STEPS_MAX: i32 = i32::MAX;
     /// Meaning of its words beyond encoding and range, such as the names of variants.
     const MEANING: &'static str = "";
@@ -49,7 +48,7 @@ pub trait Field: Sized {
 pub enum Encoding {
     /// Change gradually: predicted on a line, shown between two received values.
     Continuous,
-    /// Change at once: predicted unchanged, shown as received. Small differences take few bits.
+    /// Change abruptly: predicted unchanged, shown as received. Small differences take few bits.
     Discrete,
     /// Change gradually around a turn of 2^`bits` steps.
     Angle {
@@ -61,12 +60,12 @@ pub enum Encoding {
         /// Bits of a component.
         bits: u32,
     },
-    /// Use all 32 bits; differences mean nothing.
+    /// Use all 32 bits; differences of such words have no meaning.
     Opaque,
 }
 
 impl Encoding {
-    /// Whether values between two received ones make sense.
+    /// Whether values between two received ones are meaningful.
     pub const fn glides(self) -> bool {
         matches!(self, Encoding::Continuous | Encoding::Angle { .. } | Encoding::Rotation { .. })
     }
@@ -151,7 +150,7 @@ impl FieldShape {
         FieldShape { constant: true, ..self }
     }
 
-    /// The same field, as a position whose velocity in units a second is the field of this name.
+    /// The same field, as a position whose velocity in units per second is the field of this name.
     ///
     /// # Panics
     /// If the field is no number.
@@ -450,7 +449,7 @@ impl Direction for f32 {
     fn to_step(&self, bits: u32) -> i32 {
         let steps = f64::from(1 << bits);
         let turns = f64::from(*self) / std::f64::consts::TAU;
-        // The fraction first: a large angle must not saturate. Not a number becomes 0.
+        // The fraction first, so that a large angle does not saturate. NaN becomes 0.
         ((turns - turns.floor()) * steps).round() as i32 & ((1 << bits) - 1)
     }
 
@@ -476,7 +475,7 @@ impl Direction for Angle {
     }
 }
 
-/// Sent in as many steps as an `Angle` has units; with `#[kind(angle = …)]` in fewer.
+/// Sent in as many steps as an `Angle` has units, or fewer with `#[kind(angle = …)]`.
 impl Field for Angle {
     const WORDS: usize = 1;
     const ENCODING: Encoding = Encoding::Angle { bits: 16 };

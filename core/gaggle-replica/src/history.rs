@@ -1,10 +1,8 @@
-//! Values of one object that both ends of a link may use as baselines, each in the slot of its
-//! tick.
+//! Values of one object that both ends of a link may use as baselines, by tick.
 //!
-//! There are 32 slots; a slot holds the newest tick that fell into it. A sender names a baseline by
-//! its slot and only if the slot still holds the tick that was acknowledged; a receiver accepts it
-//! only if that tick is older than the packet. Then both have the same value: a newer one at the
-//! receiver would also be in the sender's slot.
+//! Of 32 slots each holds the newest tick that fell into it. A sender refers to an acknowledged
+//! tick by its slot while the slot still holds it; a receiver accepts only ticks older than the
+//! packet, so both have the same value. Absent: packets, which ticks were acknowledged.
 
 use crate::pool::{Block, Pool};
 

@@ -1,4 +1,5 @@
-//! Identifiers of objects and of members.
+//! Identifiers of objects and of members. All parts and the game use them. Absent: what they refer
+//! to.
 
 use std::fmt;
 
@@ -53,7 +54,7 @@ pub(crate) const fn slot_of_byte(byte: u8) -> Option<Slot> {
     if byte == u8::MAX { None } else { Slot::new(byte as u16) }
 }
 
-/// Random number that tells one stay of a player from all others.
+/// Random number that distinguishes one stay of a player from all others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct MemberTag(pub u32);
 
@@ -69,7 +70,7 @@ impl fmt::Debug for MemberTag {
 pub struct MemberId {
     /// One more than the highest join order the admitting peer knew.
     pub join_order: u32,
-    /// Tells members of equal join order apart.
+    /// Distinguishes members of equal join order.
     pub tag: MemberTag,
 }
 

@@ -69,8 +69,8 @@ impl IdTable {
             hole = (hole + 1) & mask;
         }
         self.used -= 1;
-        // Following entries move up unless that would be before their hash position: no marks for
-        // removed entries are needed.
+        // Following entries move up unless they would come before their hash position. So no
+        // markers of removed entries are needed.
         let mut place = hole;
         loop {
             place = (place + 1) & mask;

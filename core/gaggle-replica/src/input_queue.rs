@@ -1,11 +1,12 @@
-//! Queues of a player's input on its way to the peer that simulates: every change in order, each
-//! applied once, however short a press was. Absent: packets, what an input means.
+//! Queue of a player's input on its way to the peer that simulates: every change in order, each
+//! applied once, however short a press was. `InputRelay` owns them. Absent: packets, meaning of an
+//! input.
 
 use std::collections::VecDeque;
 
 use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
 
-/// Changes that wait for acknowledgement. More than half a second of rapid presses.
+/// Most changes that wait for acknowledgement: over half a second of rapid presses.
 const CHANGES_MAX: usize = 32;
 /// Most bytes of an input.
 pub(crate) const INPUT_BYTES_MAX: usize = 32;
@@ -46,7 +47,8 @@ impl InputOut {
                 && let Some(oldest) = self.changes.pop_front()
                 && let Some(next) = self.changes.front_mut()
             {
-                // No peer acknowledges: merged presses count a little later instead of being lost.
+                // No peer acknowledges, so two changes are merged: presses count a little later and
+                // are not lost.
                 next.bytes = merge(&oldest.bytes, &next.bytes);
             }
             self.changes.push_back(Change { number: self.number, bytes });
@@ -59,8 +61,8 @@ impl InputOut {
         self.changes.back().map_or(0, |change| change.number)
     }
 
-    /// The simulating peer has all changes up to this one. The newest is kept for its successor, as
-    /// held, not as pressed.
+    /// The simulating peer has all changes up to this one. The newest is kept for that peer's
+    /// successor, as a held input without its presses.
     pub(crate) fn acknowledge(&mut self, number: u32) {
         while self.changes.len() > 1 && self.changes.front().is_some_and(|change| change.number <= number) {
             self.changes.pop_front();

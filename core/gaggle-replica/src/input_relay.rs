@@ -1,6 +1,6 @@
-//! Inputs of the local players on their way to the leader: in the same packets as objects, every
-//! change until it is acknowledged. Those of several players are sent as one. The session samples,
-//! the replicator writes. Absent: what an input means, packets, slots.
+//! Inputs of the local players on their way to the leader, in the packets of objects: every change
+//! until it is acknowledged, those of several players as one. The session samples, the replicator
+//! writes. Absent: meaning of an input, packets, slots.
 
 use gaggle_kit::{BitWriter, BufferFull, Input};
 
@@ -17,8 +17,8 @@ pub(crate) struct InputRelay {
 }
 
 impl InputRelay {
-    /// Sets the local players' inputs of this frame, in the order of their slots; `is_told` says
-    /// whether they are sent to the leader.
+    /// Sets the local players' inputs of this frame, in the order of their slots; `is_told` if they
+    /// are sent to the leader.
     pub(crate) fn set<I: Input>(&mut self, inputs: &[I], size: usize, is_told: bool) {
         let bytes = pack(inputs.iter().copied(), size);
         if is_told {
@@ -43,8 +43,8 @@ impl InputRelay {
         Some(decode(&taken, size))
     }
 
-    /// Whether a peer gets the inputs in this tick. Changes that have to wait are sent later: all
-    /// of them while there are not too many, and every press.
+    /// Whether a peer gets the inputs in this tick. Changes that must wait are sent later: all of
+    /// them unless there are too many, and every press.
     pub(crate) fn is_told(&self, peer: &Peer, roster: &Roster) -> bool {
         let is_leader = peer.present().is_some() && peer.present() == roster.leader();
         self.out.newest() > peer.out.inputs_acked && is_leader && peer.out.input_budget > 0

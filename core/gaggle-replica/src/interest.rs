@@ -1,5 +1,5 @@
-//! Interest: which objects a receiver gets, and how often when the bandwidth does not suffice for
-//! all.
+//! Interest: which objects a receiver gets, and how often if the bandwidth is too small for all.
+//! Games implement it; selection asks it. Absent: packets, authority.
 
 #![expect(clippy::float_arithmetic, reason = "distances decide what is sent first, never what is sent")]
 
@@ -15,7 +15,7 @@ pub struct Receiver {
     pub peer: PeerId,
     /// Slot of its player; of several the first.
     pub player: Slot,
-    /// Slots of its other players. Empty as a rule.
+    /// Slots of its other players; usually empty.
     pub extra_slots: SlotSet,
     /// Member id of its present stay.
     pub member: MemberId,
@@ -107,7 +107,7 @@ impl<F: FnMut(&Receiver, &ObjectRef<'_>) -> Option<Relevance>> Interest for F {
     }
 }
 
-/// Every receiver gets every object, by the weight of its kind.
+/// An interest that gives every receiver every object, with the weight of its kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllRelevant;
 

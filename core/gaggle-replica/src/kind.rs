@@ -1,4 +1,4 @@
-//! Kinds of replicated objects and their options.
+//! Kinds of replicated objects and their options. Games derive them. Absent: objects, packets.
 
 use gaggle_kit::Micros;
 

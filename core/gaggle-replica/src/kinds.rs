@@ -1,5 +1,6 @@
-//! Schema of a game: kinds of objects, remote events, values and an input in the order of
-//! registration, and the fingerprint by which peers compare it.
+//! Registry of a game's types: kinds of objects, remote events, values and an input in order of
+//! registration, and their fingerprint. Games fill it, the session reads it. Absent: objects,
+//! peers.
 
 use std::any::TypeId;
 use std::fmt;
@@ -288,8 +289,8 @@ fn put(text: &mut Vec<u8>, part: &[u8]) {
     text.extend_from_slice(part);
 }
 
-/// Writes the shape a type states, and which of a few hundred byte samples it decodes: a type with
-/// a handwritten codec states nothing about its parts, but a changed part or range shows in what it
+/// Writes the shape a type states, and which of a few hundred byte samples it decodes. A type with
+/// a handwritten codec states no shape of its parts, but a changed part or range changes what it
 /// rejects.
 fn put_type(text: &mut Vec<u8>, check: Check, shape: u64) {
     put(text, &shape.to_le_bytes());
@@ -346,7 +347,7 @@ mod tests {
     #[derive(Clone, Debug, PartialEq, State)]
     struct Louder(u8, bool);
 
-    // The same four bytes; each of them is valid for every type.
+    // Encoded to the same four bytes, each valid for every type.
     #[derive(Clone, Debug, PartialEq, State)]
     struct Place {
         x: u16,
@@ -370,7 +371,7 @@ mod tests {
         it: T,
     }
 
-    // Limits that none of the tried values reach.
+    // Limits that none of the sampled values reach.
     #[derive(Clone, Debug, PartialEq, State)]
     struct Low(#[state(range = 0..=300)] u16, #[state(max = 40)] String);
 

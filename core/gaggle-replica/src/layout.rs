@@ -15,7 +15,7 @@ pub(crate) const RECORD_BITS_MAX: u32 = 900 * 8;
 /// Continuous words, in the order they are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Glide {
-    /// Numbers on a line, from `first` on. A velocity is a field that a position names.
+    /// Numbers that change linearly, from `first` on. A velocity is a field that a position names.
     Line { first: usize, count: usize, velocity: bool },
     /// Positions moved by the numbers from `by` on.
     Moved { first: usize, count: usize, by: usize, per_tick: i64 },
@@ -39,7 +39,7 @@ pub(crate) struct Layout {
     /// Words that change; constants follow them.
     pub(crate) words: usize,
     pub(crate) constants: usize,
-    /// One for every word, constants included; unused for words that are no numbers.
+    /// One axis for every word, constants included; unused for words that are not numbers.
     pub(crate) axes: Vec<Axis>,
     pub(crate) glides: Vec<Glide>,
     pub(crate) jumps: Vec<Jump>,
@@ -182,7 +182,7 @@ fn per_tick(position: &FieldShape, velocity: &FieldShape, interval: Micros) -> i
     let seconds = interval.get() as f64 / 1e6;
     let (p, v) = (position.axis(0).precision(), velocity.axis(0).precision());
     let steps = v * seconds / (2.0 * p);
-    // Beyond this, a step of velocity would tell nothing about the position.
+    // Beyond this, a step of velocity says nothing about the position.
     (steps * f64::from(1 << PER_TICK_BITS)).round().clamp(0.0, f64::from(1 << 30) * 1024.0) as i64
 }
 
@@ -197,7 +197,7 @@ pub(crate) const fn value_bits(fields: &[FieldShape]) -> u32 {
     bits
 }
 
-/// Number of discrete fields: a bit for each tells whether it changed.
+/// Number of discrete fields: a bit for each says whether it changed.
 pub(crate) const fn jump_count(fields: &[FieldShape]) -> usize {
     let mut count = 0;
     let mut index = 0;

@@ -1,4 +1,4 @@
-//! Replica engine: state travels. Objects, authority over them, and their display.
+//! Netcode that replicates state: objects, authority over them, and their display.
 //!
 #![doc = include_str!("../README.md")]
 

@@ -1,4 +1,5 @@
-//! Messages of the reliable stream and their encoding. Absent: links, what a message causes.
+//! Messages of the reliable stream and their encoding. Every part sends them. Absent: links,
+//! effects of a message.
 
 mod hello;
 
@@ -40,9 +41,9 @@ pub(crate) struct SignalMessage<'a> {
     /// Player that sent it first: the leader forwards events of others.
     pub(crate) origin: Slot,
     pub(crate) tag: u32,
-    /// Number among a member's requests for approval; 0 without approval.
+    /// Number among a member's requests for approval; 0 if none is needed.
     pub(crate) number: u32,
-    /// Low bits of the sender's tick: states of the objects up to it are shown first.
+    /// Low bits of the sender's tick: the receiver shows the objects' states up to it first.
     pub(crate) tick: u16,
     pub(crate) objects: Vec<ObjectId>,
     pub(crate) bytes: &'a [u8],
@@ -83,9 +84,9 @@ pub(crate) enum Message<'a> {
         granted: bool,
     },
     Value(ValueMessage<'a>),
-    /// Asks for the bytes of a blob.
+    /// Requests the bytes of a blob.
     BlobAsk(Blob),
-    /// The blob is not here.
+    /// The sender does not have the blob.
     BlobMissing(Blob),
     BlobPiece(Piece<'a>),
 }
@@ -225,7 +226,7 @@ fn read_player(r: &mut ByteReader<'_>) -> Result<Slot, DecodeError> {
     slot_of_byte(player).ok_or(DecodeError::Unknown { what: "player", value: player.into() })
 }
 
-/// All that is left, within a limit.
+/// The rest of the message, up to a limit.
 fn limited<'a>(r: &mut ByteReader<'a>, what: &'static str, max: usize) -> Result<&'a [u8], DecodeError> {
     if r.remaining() > max {
         return Err(DecodeError::CountTooLarge { what, count: r.remaining() as u64, max: max as u64 });

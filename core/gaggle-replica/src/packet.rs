@@ -1,5 +1,5 @@
-//! Header of a packet: the link it belongs to, its tick, and what it acknowledges. Absent: records,
-//! times.
+//! Header of a packet: the link it belongs to, its tick, and its acknowledgements. Intake reads it,
+//! the replicator writes it. Absent: records, times.
 
 use gaggle_kit::{ByteReader, DecodeError};
 
@@ -13,7 +13,7 @@ pub(crate) const HEADER_BYTES_MAX: usize = FIXED_BYTES + 4 * ACK_WORDS_MAX;
 pub(crate) const RECORDS_MAX: u16 = (1 << 13) - 1;
 /// Unit of [`Header::held`], in µs.
 pub(crate) const HELD_UNIT_US: u64 = 4_000;
-/// [`Header::held`] if it was longer, or nothing was received.
+/// Value of [`Header::held`] if the time was longer, or no packet was received.
 pub(crate) const HELD_NONE: u8 = u8::MAX;
 
 /// Header of a packet.
@@ -88,10 +88,10 @@ impl Header {
     }
 }
 
-/// Mark of packets from the side with one epoch to the side with the other. It tells packets sent
-/// before a restart of either side from present ones.
+/// Mark of packets from the side with epoch `from` to the side with epoch `to`. It distinguishes
+/// packets sent before a restart of either side from present ones.
 pub(crate) fn mark(from: u32, to: u32) -> u32 {
-    // Odd factors give different epochs different marks; the rotation tells directions apart.
+    // Odd factors give different epochs different marks; the rotation distinguishes directions.
     from.wrapping_mul(0x9e37_79b1) ^ to.wrapping_mul(0x85eb_ca77).rotate_left(13)
 }
 
@@ -113,8 +113,8 @@ impl Received {
     /// Number of a packet with these low bits; `None` if it is a duplicate or too old to tell.
     pub(crate) fn fresh(&self, low: u16) -> Option<u32> {
         let seq = widen(self.newest, low);
-        // Numbers begin with 1; nearest to a small one can be one below zero, which is a very large
-        // one.
+        // Numbers begin with 1. The nearest to a small one can be below zero, which is a very large
+        // unsigned number.
         if seq == 0 || seq.wrapping_sub(self.newest) as i32 > i32::from(i16::MAX) {
             return None;
         }

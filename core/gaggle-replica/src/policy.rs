@@ -1,5 +1,5 @@
-//! Policies of authority: pure functions of object and roster, the same on every peer. There is no
-//! referee; every receiver resolves authority itself. Absent: values, records, links.
+//! Policies of authority: pure functions of object and roster, the same on every peer. No peer
+//! decides for others: every receiver resolves authority itself. Absent: values, records, links.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub enum AuthorityPolicy {
     Custom(Arc<dyn AuthorityRules>),
 }
 
-/// What a policy decides by. The value is not part of it: a peer that may write the value could
+/// Facts a policy decides by. The value is not among them: a peer that may write the value could
 /// then choose which peer may write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectInfo {
@@ -48,7 +48,8 @@ pub trait AuthorityRules: fmt::Debug + Send + Sync {
     fn may_hold(&self, member: RosterMember, object: &ObjectInfo, roster: &Roster) -> bool;
 
     /// The successor for an object whose authority left or is not allowed any more: a present
-    /// member that may have it. With `None` the object stays as it is until there is one.
+    /// member that may have it. With `None` the object stays without a valid authority until there
+    /// is one.
     fn successor(&self, object: &ObjectInfo, roster: &Roster) -> Option<RosterMember>;
 
     /// Whether exactly one member may have authority over an object at a time: its

@@ -1,5 +1,5 @@
-//! Storage of numbers in blocks of one size. Freed blocks are used again, so a steady number of
-//! blocks allocates nothing. Absent: what the numbers mean.
+//! Storage of numbers in blocks of one size. Stores of values use it; freed blocks are used again,
+//! so a steady number of blocks allocates nothing. Absent: what the numbers mean.
 
 /// A block of a [`Pool`].
 pub(crate) type Block = u32;

@@ -1,5 +1,6 @@
-//! Integer division by the few divisors of predictions, as multiplication with a reciprocal. Exact,
-//! or not used; dividing took a third of the time of an update. Absent: what is divided.
+//! Integer division by the few divisors of predictions, as multiplication with a reciprocal.
+//! `codec` and `rotation` use it, because dividing took a third of the time of an update. Always
+//! exact. Absent: what is divided.
 
 /// Largest distance between baselines.
 const DIVISOR_MAX: usize = 32;
@@ -19,8 +20,8 @@ const RECIPROCALS: [u64; DIVISOR_MAX + 1] = {
 #[inline]
 pub(crate) fn reciprocal(dividend: i64, divisor: i64) -> i64 {
     let size = dividend.unsigned_abs();
-    // The reciprocal is too large by less than 1, so the product by less than 2²⁴: not enough to
-    // reach the next whole number, which is 2⁴⁰ / 32 away at least.
+    // The reciprocal is too large by less than 1, so the product by less than 2²⁴: too little to
+    // reach the next whole number, which is at least 2⁴⁰ / 32 away.
     if size < 1 << 24 && divisor as usize <= DIVISOR_MAX {
         let quotient = ((size * RECIPROCALS[divisor as usize]) >> 40) as i64;
         return if dividend < 0 { -quotient } else { quotient };
@@ -48,8 +49,8 @@ impl Divisor {
     /// Quotient, rounded down.
     #[inline]
     pub(crate) fn floor(self, dividend: i64) -> i64 {
-        // The product is too large by less than the dividend, and must not reach the next whole
-        // number, which is 2⁶⁴ / divisor away at least.
+        // The product is too large by less than the dividend, which cannot reach the next whole
+        // number, at least 2⁶⁴ / divisor away.
         let above = dividend.wrapping_add(self.divisor << LIFT);
         if self.divisor < 1 << 24 && (0..1 << 38).contains(&above) {
             let quotient = (u128::from(above as u64) * u128::from(self.reciprocal)) >> 64;

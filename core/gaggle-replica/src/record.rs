@@ -1,6 +1,6 @@
 //! Header of a record in a packet: its object, its baseline, and its authority.
 //!
-//! Encodes bits only. Absent: selection of records, their effect.
+//! The replicator writes it, intake reads it. Absent: selection of records, their effect.
 
 use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError, Slot};
 
@@ -68,7 +68,7 @@ impl Form {
 /// Bits of the distance to the handle before, less 2, by class.
 const GAP_BITS: [u32; 4] = [3, 6, 10, 17];
 
-/// Writes a handle, given the one before; before the first comes −1.
+/// Writes a handle, given the one before it, which is −1 for the first.
 #[inline]
 pub(crate) fn write_handle(w: &mut impl Sink, before: i32, handle: u16) -> Result<(), BufferFull> {
     let gap = i32::from(handle) - before;

@@ -1,5 +1,6 @@
-//! Remote events: what happens once, such as a sound, a hit or a chat line. Ordered and reliable
-//! beside the objects. Holds their types and rate limits. Absent: links, roster, approval.
+//! Remote events: their types, options and rate limits. A remote event happens once, such as a
+//! sound, a hit or a chat line, and is sent in order and reliably. `RemoteEvents` delivers them.
+//! Absent: links, roster, approval.
 
 use std::any::TypeId;
 use std::collections::VecDeque;
@@ -32,7 +33,7 @@ pub struct EventOptions {
     /// Sends it to the leader first, whose game approves it, and from there to all recipients in
     /// one order.
     pub needs_approval: bool,
-    /// Shortest time between two about the same object. The second is dropped.
+    /// Shortest time between two events about the same object. The second is dropped.
     pub min_interval: Micros,
 }
 
@@ -52,7 +53,7 @@ impl EventOptions {
 /// A remote event that arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteEvent {
-    /// Player that sent it.
+    /// Player whose peer sent it.
     pub from: Slot,
     /// Objects it is about. All of them are known here.
     pub objects: Vec<ObjectId>,
@@ -118,17 +119,17 @@ pub enum EventError {
     },
 }
 
-/// When remote events were last sent, by type and first object.
+/// Times at which remote events were last sent, by type and first object.
 #[derive(Debug, Default)]
 pub(crate) struct Throttle {
     last: Vec<(u8, Option<ObjectId>, Micros)>,
 }
 
-/// Pairs that are remembered; the oldest are dropped for new ones.
+/// Most pairs of type and object remembered; the oldest are dropped for new ones.
 const THROTTLED_MAX: usize = 256;
 
 impl Throttle {
-    /// Whether one may be sent now; if so it counts as sent.
+    /// Whether an event may be sent now; if so, it counts as sent.
     pub(crate) fn admit(&mut self, now: Micros, kind: u8, about: Option<ObjectId>, interval: Micros) -> bool {
         if interval == Micros::ZERO {
             return true;
@@ -151,7 +152,7 @@ impl Throttle {
     }
 }
 
-/// Rate limit: so many tokens a second, at most two seconds' worth at once.
+/// Rate limiter: a number of tokens per second, at most two seconds' worth at once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RateLimiter {
     per_second: u64,
@@ -184,7 +185,7 @@ impl RateLimiter {
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
     pub(crate) petition: EventRequest,
-    /// Needs approval here before it is delivered.
+    /// Whether it needs approval here before it is delivered.
     pub(crate) to_judge: bool,
     /// Approved by the leader.
     pub(crate) checked: bool,

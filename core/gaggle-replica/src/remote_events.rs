@@ -57,7 +57,7 @@ impl Granted {
         match self.highest.checked_sub(number) {
             None => false,
             Some(0) => true,
-            // So old a request is not sent again by any peer.
+            // A request this old is not sent again by any peer.
             Some(age) => age > u64::BITS || self.before >> (age - 1) & 1 == 1,
         }
     }
@@ -150,7 +150,7 @@ impl RemoteEvents {
         None
     }
 
-    /// The leader approves: all recipients get it, in the one order of approval.
+    /// The leader approves a request: all recipients get it, in the one order of approval.
     pub(crate) fn approve(&mut self, work: &mut Work<'_>, petition: &EventRequest) {
         if self.note_granted(petition.tag, petition.number) {
             self.publish(work, petition);
@@ -158,12 +158,12 @@ impl RemoteEvents {
         RemoteEvents::tell_verdict(work, petition, true);
     }
 
-    /// The leader rejects: only the peer that asked gets an answer.
+    /// The leader rejects a request: only the peer that asked gets an answer.
     pub(crate) fn reject(work: &mut Work<'_>, petition: &EventRequest) {
         RemoteEvents::tell_verdict(work, petition, false);
     }
 
-    /// A request approved by an earlier leader is not decided again.
+    /// Takes a request. One approved by an earlier leader is not decided again.
     fn hear_request(&mut self, work: &mut Work<'_>, petition: EventRequest) {
         if self.is_granted(petition.tag, petition.number) {
             RemoteEvents::tell_verdict(work, &petition, true);
@@ -208,7 +208,8 @@ impl RemoteEvents {
                 Target::Slot(slot) => present.has_slot(slot),
             };
             let hides = |id: &ObjectId| work.objects.find(*id).is_some_and(|place| work.hides(index, place));
-            // A peer that does not get an object would wait for it, and delay all that follows.
+            // A peer that interest excludes from an object would wait for it, and delay all later
+            // events.
             if is_for && !petition.event.objects.iter().any(hides) {
                 let peer = work.peers[index].id;
                 work.cx.messages.push_back((peer, bytes.clone()));
@@ -237,7 +238,7 @@ impl RemoteEvents {
     }
 
     /// Another member is the leader: requests without an answer are sent again. If this peer is the
-    /// leader they are approved, as all its own.
+    /// leader, they are approved like all its own.
     pub(crate) fn leader_changed(&mut self, work: &mut Work<'_>) {
         let asked = std::mem::take(&mut self.asked);
         for petition in asked {
@@ -335,7 +336,7 @@ impl RemoteEvents {
     }
 }
 
-/// Detects what no honest peer sends.
+/// Detects messages that no honest peer sends.
 fn check(
     work: &Work<'_>,
     sender: RosterMember,
@@ -397,7 +398,7 @@ fn is_ahead_of_motion(work: &Work<'_>, link: usize, waiting: &Waiting) -> bool {
     else {
         return false;
     };
-    // Objects the sender has sent nothing later about do not move any more.
+    // Objects about which the sender has sent nothing later do not move any more.
     let moment = state.playback.clock.time_of(waiting.tick.min(state.inbound.their_tick));
     let is_played = |id: &ObjectId| {
         let Ok(place) = work.objects.live(*id) else { return work.smoothing.is_departing(*id) };

@@ -1,5 +1,5 @@
 //! Residuals: errors of predictions, short when they are small. Four rungs without state, so that
-//! a packet can be read without any other. Absent: values, predictions.
+//! each packet can be read alone. `codec` writes them. Absent: values, predictions.
 //!
 //! | Rung | Bits | Differences |
 //! |---|---|---|
@@ -112,7 +112,7 @@ pub(crate) fn read_whole(r: &mut BitReader<'_>, what: &'static str, axis: &Axis)
 pub(crate) fn write_turn(w: &mut impl Sink, bits: u32, value: i32, expected: i32) -> Result<(), BufferFull> {
     let axis = Axis::whole(0, (1 << bits) - 1);
     let away = turned(bits, value.wrapping_sub(expected));
-    // Around the middle of the range, nothing goes beyond its ends.
+    // Centered on the middle of the range, so that no value is beyond its ends.
     let middle = 1 << (bits - 1);
     write(w, &axis, middle + away, middle)
 }

@@ -1,5 +1,5 @@
-//! Members present, as this peer sees them. Views of two peers may differ for a while; agreement
-//! needs equal views only in the end.
+//! Members present, as this peer knows them. Rosters of two peers may differ for a while; agreement
+//! needs equal ones only in the end. Policies and games read it. Absent: links, how members join.
 
 use gaggle_kit::{Slot, SlotSet};
 
@@ -15,7 +15,7 @@ pub struct RosterMember {
     pub id: MemberId,
     /// Slot of its player; if it has several, of the first.
     pub slot: Slot,
-    /// Slots of the other players at the same peer, all after the first. Empty as a rule.
+    /// Slots of the other players at the same peer, all after the first; usually empty.
     pub extra_slots: SlotSet,
 }
 
@@ -95,7 +95,7 @@ impl Roster {
         roster
     }
 
-    /// The member whose peer has this slot, if it is present: the latest stay, if there are two.
+    /// The member whose peer has this slot, if it is present: the latest stay if two have it.
     pub fn by_slot(&self, player: Slot) -> Option<RosterMember> {
         self.present.iter().rev().find(|present| present.has_slot(player)).copied()
     }

@@ -1,8 +1,8 @@
 //! Rotations as the three smaller components of a quaternion and the index of the largest, and
 //! their prediction.
 //!
-//! In units of half a step a quaternion's squared length is known exactly, so the largest component
-//! follows from the others by an integer root, and prediction uses integers only.
+//! In units of half a step a quaternion's squared length is exact, so an integer root gives the
+//! largest component, and prediction uses integers only. `codec` calls it. Absent: packets.
 
 #![expect(
     clippy::float_arithmetic,
@@ -37,12 +37,12 @@ pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
     let max = f64::from(component_max(bits));
     let sizes = q.map(f64::abs);
     let largest = sizes[0].max(sizes[1]).max(sizes[2].max(sizes[3]));
-    // Of two that are equal to within half a step the first is omitted, so that a rotation that was
-    // rounded once keeps its words when it is rounded again.
+    // Of two components that are equal to within half a step the first is omitted, so that rounding
+    // a rounded rotation again keeps its words.
     let enough = largest - SQRT_2 / max / 2.0;
     let left_out = sizes.iter().position(|size| *size >= enough).unwrap_or(3);
-    // The omitted component is not below zero, whichever of the two quaternions of a rotation is
-    // given.
+    // The sign is chosen so that the omitted component is never negative, whichever of the two
+    // quaternions of a rotation is given.
     let scale = (FRAC_1_SQRT_2 * max).copysign(q[left_out]);
     for (word, index) in words.iter_mut().zip(OTHERS[left_out]) {
         *word = nearest((q[index] * scale + 0.5 * max).clamp(0.0, max));
@@ -91,9 +91,9 @@ fn half_steps(words: [i32; WORDS], bits: u32) -> HalfSteps {
     q
 }
 
-/// Integer root of what is left of a squared length. An `f32` root is rounded alike on every
-/// platform, and that of a whole number below 2⁵⁰ is never rounded up to the next whole one; it is
-/// several times as fast as an integer root.
+/// Integer root of the rest of a squared length. An `f32` root is rounded alike on every platform,
+/// and that of a whole number below 2⁵⁰ is never rounded up to the next whole one; it is several
+/// times as fast as an integer root.
 #[inline]
 fn root(rest: i64) -> i32 {
     (rest.max(0) as f64).sqrt() as i32
@@ -118,8 +118,8 @@ pub(crate) struct Prediction {
 }
 
 impl Prediction {
-    /// Predicts the rotation of `newer` `k` ticks later, if it was `older` `g` ticks before. Exact
-    /// for steady spin when `k` is `g`; otherwise components move on lines.
+    /// Predicts the rotation `newer` `k` ticks later, if it was `older` `g` ticks before. Exact for
+    /// a steady spin when `k` is `g`; otherwise each component moves linearly.
     #[inline]
     pub(crate) fn new(
         newer: [i32; WORDS],
@@ -134,7 +134,7 @@ impl Prediction {
         for index in 0..4 {
             dot += i64::from(q1[index]) * i64::from(q2[index]);
         }
-        // Takes the nearer of the two quaternions of a rotation.
+        // Uses the nearer of the two quaternions of a rotation.
         let sign = if dot < 0 { -1 } else { 1 };
         for c in &mut q2 {
             *c *= sign;

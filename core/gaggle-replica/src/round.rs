@@ -1,5 +1,6 @@
 //! Rounds of a match: waiting for players, countdown, play, result. Their state is a value the
-//! leader writes, so joiners, returning players and the next leader all have it.
+//! leader writes, so joiners, returning players and the next leader all have it. Games call it
+//! every frame. Absent: what decides a round.
 
 use gaggle_kit::{Micros, Slot, State};
 

@@ -1,5 +1,7 @@
-//! What all peers must have in common, as one number and part by part, and the kinds themselves.
-//! Made once; a handshake compares it with another peer's. Absent: peers, objects.
+//! Schema of a session: its kinds, a fingerprint, and a hash per part that names what differs when
+//! fingerprints do.
+//!
+//! A handshake compares it with another peer's. Absent: peers, objects.
 
 use gaggle_kit::fnv1a_64;
 

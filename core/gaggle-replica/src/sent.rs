@@ -1,12 +1,12 @@
-//! Packets of a link that were sent and may still be acknowledged, with their records. Absent:
-//! content of the records, retransmission.
+//! Sent packets of a link that may still be acknowledged, with their records. Intake and the
+//! replicator use it. Absent: content of the records, retransmission.
 
 use std::collections::VecDeque;
 
 use gaggle_kit::Micros;
 
-/// Packets kept. One not acknowledged within so many later ones never will be: a header has 128
-/// bits of acknowledgements.
+/// Most packets kept. One not acknowledged within this many later ones never will be: a header has
+/// 128 bits of acknowledgements.
 const PACKETS_MAX: usize = 256;
 /// Ticks for which an acknowledgement of a packet assumed lost still counts, if there are more than
 /// a few. The list is scanned often, and a short one stays in the cache.
@@ -18,8 +18,8 @@ const FEW: usize = 64;
 pub(crate) struct SentRecord {
     /// Place of the object.
     pub(crate) object: u32,
-    /// Stamp of what was sent, see `Object::stamp`; 0, which no object has, if the handle was
-    /// closed.
+    /// Stamp of the state that was sent, see `Object::stamp`; 0, which no object has, if the handle
+    /// was closed.
     stamp: u32,
     pub(crate) handle: u16,
     /// Identity it was introduced with, see `Object::identity`.
@@ -33,7 +33,7 @@ impl SentRecord {
         SentRecord { object, stamp: stamp.unwrap_or(0), handle, identity }
     }
 
-    /// Stamp of what was sent; `None` if the handle was closed.
+    /// Stamp of the state that was sent; `None` if the handle was closed.
     #[inline]
     pub(crate) fn stamp(&self) -> Option<u32> {
         Some(self.stamp).filter(|&stamp| stamp != 0)
@@ -89,11 +89,11 @@ impl Sent {
         self.records.push_back(record);
     }
 
-    /// Adds the packet being made, with so many records and inputs up to a change.
+    /// Finishes the packet being made, with this many records and inputs up to a change.
     pub(crate) fn packet(&mut self, tick: u32, at: Micros, records: usize, inputs: u32) {
         let records = records as u32;
         self.packets.push_back(SentPacket { tick, at, records, inputs, state: State::Flying });
-        // Only settled packets are dropped: one in flight is assumed lost long before so many
+        // Only settled packets are dropped: one in flight is assumed lost long before this many
         // follow it.
         while self.settled > 0 {
             let oldest = self.packets.front();

@@ -1,4 +1,5 @@
-//! Targets that bits are written to: a packet, or a register. Absent: what the bits mean.
+//! Targets that bits are written to: a packet, or a register. `codec` and `record` write to them.
+//! Absent: what the bits mean.
 
 use gaggle_kit::{BitWriter, BufferFull};
 

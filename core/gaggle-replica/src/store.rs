@@ -15,8 +15,8 @@ use crate::{Kind, KindOptions, Kinds, MemberId, MemberTag, ObjectId};
 /// Index of an object in the store. Used again after its object is forgotten.
 pub(crate) type ObjectIndex = u32;
 
-/// One object. Fields read in every update come first and together, because memory is fetched in
-/// lines of 64 bytes.
+/// One object. Fields read in every update come first and together, because the processor loads
+/// memory in lines of 64 bytes.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub(crate) struct Object {
@@ -26,20 +26,20 @@ pub(crate) struct Object {
     value: Block,
     /// Values sent under this peer's authority, as baselines.
     pub(crate) history: History,
-    /// Changes with everything that has to be sent in full again: the claim and its fields, and the
-    /// version of another member's record.
+    /// Changes whenever the object must be sent in full again: with its claim and authority fields,
+    /// and with the version of another member's record.
     pub(crate) stamp: u32,
     /// Tick of this peer's newest value.
     pub(crate) captured: u32,
-    /// Changes with the facts that are sent only in an introduction.
+    /// Changes with the fields that are sent only in an introduction.
     pub(crate) identity: u16,
-    /// This peer's value changed since the last tick.
+    /// Whether this peer's value changed since the last tick.
     pub(crate) dirty: bool,
     /// It has no valid authority.
     pub(crate) orphan: bool,
     /// It is on the session's list of orphans.
     pub(crate) orphan_listed: bool,
-    /// This peer is the successor.
+    /// Whether this peer is the successor.
     pub(crate) inheriting: bool,
     /// It is on the session's list of tombstones.
     pub(crate) buried: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Object {
     pub(crate) brought_by: Option<PeerId>,
 }
 
-/// Claims to one object, as far as they matter for the next.
+/// Claims to one object, as far as the next claim depends on them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClaimHistory {
     /// Highest lock and claim counts ever received.
@@ -96,7 +96,7 @@ pub(crate) struct ObjectStore {
     objects: Vec<Object>,
     free: Vec<ObjectIndex>,
     index: IdTable,
-    /// Objects of this peer that changed since the last tick.
+    /// Objects under this peer's authority that changed since the last tick.
     pub(crate) dirty: Vec<ObjectIndex>,
     /// Those of them that were not sent to any peer yet.
     pub(crate) fresh: Vec<ObjectIndex>,
@@ -198,7 +198,7 @@ impl ObjectStore {
         }
     }
 
-    /// Everything about the authority of an object has to be sent again.
+    /// Makes all authority fields of an object due to be sent again.
     pub(crate) fn change_stamp(&mut self, place: ObjectIndex) {
         let object = &mut self[place];
         object.stamp = object.stamp.wrapping_add(1).max(1);
@@ -249,7 +249,7 @@ impl ObjectStore {
     }
 
     /// Unused id for an object spawned here, and its counter. Another peer may have used the next
-    /// one to keep this peer from using it.
+    /// counter to keep this peer from using it.
     pub(crate) fn next_id(&self, tag: MemberTag, is_forgotten: impl Fn(ObjectId) -> bool) -> ObjectId {
         let ids = (self.objects_made + 1..).map(|counter| ObjectId::new(tag, counter));
         let mut free = ids.filter(|&id| self.find(id).is_none() && !is_forgotten(id));

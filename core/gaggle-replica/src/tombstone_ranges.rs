@@ -1,5 +1,5 @@
 //! Ids of objects deleted so long ago that nothing else is kept. Counters of one creator are close
-//! together, so intervals hold them. Absent: records, times.
+//! together, so intervals hold them. `Tombstones` owns it. Absent: records, times.
 
 use std::collections::BTreeMap;
 

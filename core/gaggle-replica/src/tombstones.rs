@@ -1,5 +1,5 @@
 //! Deleted objects: those remembered in full, and ids of older ones. Claims and intake add to it, a
-//! tick visits a few. Absent: peers, who may delete.
+//! tick visits a few. Absent: peers, which peer may delete.
 
 use crate::ObjectId;
 use crate::store::ObjectIndex;
@@ -11,7 +11,7 @@ pub(crate) struct Tombstones {
     /// Indexes of deleted objects that are remembered in full.
     remembered: Vec<ObjectIndex>,
     cursor: usize,
-    /// Ids of objects of which nothing else is kept.
+    /// Ids of older deleted objects, of which nothing else is kept.
     forgotten: Forgotten,
 }
 

@@ -1,5 +1,5 @@
 //! Values of each player beside the objects: name, score, color. The last write wins on every peer.
-//! The session writes and merges them. Absent: links, messages, meaning of the bytes.
+//! `ValueTable` merges them. Absent: links, messages, meaning of the bytes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

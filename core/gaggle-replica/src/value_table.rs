@@ -1,5 +1,5 @@
-//! Values of players, as a table that ends up the same with every peer.
-//! The session hands it messages and roster changes. Absent: objects, packets.
+//! Values of players, as a table that becomes equal on every peer. The session hands it messages
+//! and roster changes. Absent: objects, packets.
 
 use gaggle_kit::{Micros, Slot, State, VecSet, decode_state, encode_state};
 
@@ -11,8 +11,8 @@ use crate::schema::Schema;
 use crate::session::work::Work;
 use crate::value::{Entry, VALUE_BYTES_MAX, ValueError, ValueWriter, Values};
 
-/// Time a new leader accepts what others report as values of the leader before it. As long as
-/// orphans wait for their successors.
+/// Time for which a new leader accepts values that others report as written by the leader before
+/// it: as long as orphans wait for their successors.
 const LEARNS_FOR: Micros = Micros::from_secs(1);
 
 /// Values of players as this peer knows them.
@@ -65,7 +65,7 @@ impl ValueTable {
         self.table.get(player, key).and_then(|entry| decode_state(&entry.bytes).ok())
     }
 
-    /// Writes above the present version.
+    /// Writes with a version above the present one.
     fn write(&mut self, work: &mut Work<'_>, player: Slot, key: u8, bytes: Vec<u8>) {
         let rev = self.table.get(player, key).map_or(0, |entry| entry.rev).saturating_add(1);
         self.write_as(work, player, key, bytes, rev);
@@ -96,8 +96,8 @@ impl ValueTable {
         }
     }
 
-    /// A member left: what it wrote last may not have reached all peers, and can only be forwarded
-    /// by this one now.
+    /// A member left: its last values may not have reached all peers, and from now on only peers
+    /// such as this one can forward them.
     pub(crate) fn tell_of(&mut self, work: &mut Work<'_>, writer: MemberId) {
         let its: Vec<(Slot, u8)> =
             self.table.iter().filter(|(.., entry)| entry.writer == writer).map(|(p, k, _)| (p, k)).collect();
@@ -128,8 +128,8 @@ impl ValueTable {
         if self.table.get(message.player, message.key).is_some_and(|held| !entry.beats(held)) {
             return Ok(());
         }
-        // A value the sender may not write is forwarded or contradicted, to all peers: rate-limited
-        // for each peer, and with room above it for its writer.
+        // A value the sender may not write is forwarded or contradicted, to all peers. So it is
+        // rate-limited for each peer, with a reserve for its writer.
         let from_lead = Some(sender) == work.members.roster.leader();
         let is_its_own = if writer == ValueWriter::Leader { from_lead } else { own_word };
         let rev_max = if is_its_own { work.view().claims_max() } else { work.view().claims_max() / 2 };
@@ -147,8 +147,8 @@ impl ValueTable {
         Ok(())
     }
 
-    /// A present player decides about its own values. What others report from an earlier stay is
-    /// for that player to adopt or to contradict.
+    /// Takes a value of a present player, which decides about its own values. Values that others
+    /// report from an earlier stay are for that player to adopt or to contradict.
     fn hear_player(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         let is_of_the_gone = !work.members.roster.contains(entry.writer);
         if is_of_the_gone && work.members.me.has_slot(player) {
@@ -163,16 +163,16 @@ impl ValueTable {
         }
     }
 
-    /// The leader decides about all values. Others may forward what the leader before it wrote for
-    /// a while, and at any time what only they know.
+    /// Takes a value the leader decides about. For a while others may forward values of the former
+    /// leader, and at any time values that only they know.
     fn hear_leader(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         let knows_it = self.table.get(player, key).is_some();
         let is_settled = work.cx.now.since(work.members.leader_since) > LEARNS_FOR;
         if !work.members.is_leader() {
-            // Its sender may become the leader, or the leader may forward it.
+            // The sender may become the leader, or the leader may forward the value.
             ValueTable::keep(work, index, player, key, entry);
         } else if ValueTable::is_word_of(work, index, entry.writer) {
-            // It was the leader of another branch.
+            // The writer was the leader of another branch.
             self.write_above(work, player, key, entry, knows_it);
         } else if !work.members.roster.contains(entry.writer) {
             if knows_it && is_settled {
@@ -185,8 +185,8 @@ impl ValueTable {
         }
     }
 
-    /// Keeps what cannot be accepted yet until the roster changes. Its writer is present and sends
-    /// its own values, as far as known; but it may have left already, and then this is the last
+    /// Keeps a value that cannot be accepted yet until the roster changes. Its writer is present
+    /// and sends its own values, as far as known; but if it has left already, this is the last
     /// copy.
     fn keep(work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         work.peers[index].side.values.merge(player, key, entry);
@@ -222,8 +222,8 @@ impl ValueTable {
         work.cx.emit(SessionEvent::ValueChanged { player, value });
     }
 
-    /// Another member is the leader: what it sent before this was known counts now. If this peer is
-    /// the leader, all others get its values.
+    /// Another member is the leader: values it sent before this was known count now. If this peer
+    /// is the leader, all others get its values.
     pub(crate) fn leader_changed(&mut self, work: &mut Work<'_>) {
         if work.members.is_leader() {
             let by_lead =

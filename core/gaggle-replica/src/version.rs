@@ -1,5 +1,6 @@
-//! Order of two records of an object. It is total and nothing in it wraps, so merging is taking the
-//! greater in whatever order records arrive.
+//! Order of two records of an object: total and without wrapping, so merging means taking the
+//! greater one, in whatever order records arrive. Resolution compares by it. Absent: which peer may
+//! write.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -43,13 +44,13 @@ impl Ord for Version {
     }
 }
 
-/// A record of an object without its value: all that resolution decides by.
+/// A record of an object without its value: everything resolution decides by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub(crate) version: Version,
     /// Player of the authority.
     pub(crate) player: Slot,
-    /// Locked and not released.
+    /// Whether it is locked and not released.
     pub(crate) held: bool,
     /// Player that may take it back as soon as it knows the object.
     pub(crate) owner_claim: Option<Slot>,

@@ -208,8 +208,8 @@ impl Authority {
         }
     }
 
-    /// A member that announces its leave has sent everything to all peers: what another peer got
-    /// after this one arrives here within a round trip.
+    /// A member that announces its leave has sent everything to all peers. A record that another
+    /// peer received later than this one arrives here within a round trip.
     fn farewell(work: &Work<'_>) -> Micros {
         let others = work.peers.members();
         let slowest = others.map(|link| link.playback.rtt.unwrap_or(work.cx.config.succession_delay)).max();

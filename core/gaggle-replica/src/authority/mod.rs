@@ -1,5 +1,5 @@
-//! Objects whose authority is in question: orphans, locked ones, claims ahead of their time.
-//! The session asks it at every record, tick and roster change. Absent: packets, budgets.
+//! Objects whose authority is in question: orphans, locked ones, premature claims. The session asks
+//! it at every record, tick and roster change. Absent: packets, budgets.
 
 mod claims;
 mod provenance;
@@ -36,7 +36,7 @@ pub(crate) struct Authority {
 
 impl Authority {
     /// Notes an object whose creator had no authority. It is not deleted at once: another peer may
-    /// know that it had.
+    /// know that the creator had authority.
     fn note_unauthorized(&mut self, work: &mut Work<'_>, place: ObjectIndex, record: Record) {
         let object = &mut work.objects[place];
         if !std::mem::replace(&mut object.claims.unauthorized, true) {
@@ -57,8 +57,8 @@ impl Authority {
             }
             let place = work.objects.find(id);
             if let Some(place) = place.filter(|&place| work.objects[place].record.is_some()) {
-                // A member with the right to it has sent it since: then records of others count,
-                // too.
+                // A member with a right to the object has sent it since: then other peers' records
+                // count, too.
                 self.unauthorized.swap_remove(index);
                 work.objects[place].claims.unauthorized = false;
                 self.resolve_object(work, place);
@@ -68,7 +68,7 @@ impl Authority {
                 let gone = Record { held: false, owner_claim: None, gone: true, ..record };
                 work.objects.set_record(place, Some(gone));
                 if !self.delete(work, place) {
-                    // That would be more claims than there can have been: not yet.
+                    // The new claim would exceed all possible counts: it is not made yet.
                     work.objects.set_record(place, None);
                     index += 1;
                     continue;
@@ -80,7 +80,7 @@ impl Authority {
         }
     }
 
-    /// A member without the right to it reports an object of this peer as another's.
+    /// A member without a right to an object of this peer reports it as another's.
     fn contradict(&mut self, work: &mut Work<'_>, place: ObjectIndex) {
         if !work.cx.ablation.holds(Rule::ForgedAuthorityIsContradicted) {
             return;
@@ -90,8 +90,8 @@ impl Authority {
         }
     }
 
-    /// A peer introduced more objects than allowed and lost its link: those still under its
-    /// authority are deleted.
+    /// Deletes the objects of a peer that introduced more than allowed and lost its link, as far as
+    /// they are still under its authority.
     pub(crate) fn despawn_flood(&mut self, work: &mut Work<'_>, peer: PeerId, member: MemberId) {
         for place in 0..work.objects.places() as ObjectIndex {
             let object = &work.objects[place];

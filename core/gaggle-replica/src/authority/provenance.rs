@@ -1,5 +1,5 @@
-//! Worth of a record by what this peer knows of its authority: the pure part of resolving one.
-//! `resolve.rs` asks it for every record that is not plainly the next value. Absent: effects of the
+//! Judgment of one record from the facts about its authority: the pure part of resolution.
+//! `resolve.rs` asks it for every record that is not simply the next value. Absent: effects of the
 //! answer, packets, peers.
 
 use gaggle_kit::Micros;
@@ -14,11 +14,11 @@ use crate::store::Object;
 use crate::version::Record;
 
 /// Time after a member left in which forwarded records of it are accepted. Other peers notice its
-/// leave seconds later; within this time a peer can lie in its name.
+/// leave seconds later; within this time a peer can forge records of it.
 const BEREAVED: Micros = Micros::from_secs(10);
 
-/// Objects in the name of members who left that are accepted of each peer, besides those the member
-/// had announced and not introduced: what it spawned in its last seconds.
+/// Most objects accepted from each peer as created by departed members, in addition to those such a
+/// member had announced and not introduced: the objects it spawned in its last seconds.
 const LEGACIES_MAX: u32 = 256;
 
 /// A record as a peer sent it, and what is known of its object.
@@ -27,11 +27,11 @@ pub(crate) struct Claim<'a> {
     pub(crate) record: &'a Record,
     pub(crate) object: &'a Object,
     pub(crate) sender: RosterMember,
-    /// Objects in the name of members who left that the sender introduced before.
+    /// Objects of departed members that the sender introduced before.
     pub(crate) legacies: u32,
-    /// Its authority is present and sends its own records, and the sender is another.
+    /// Its authority is present and sends its own records, and another peer sent this one.
     pub(crate) is_spoken_for: bool,
-    /// It names an object this peer would have spawned and did not.
+    /// Its id is one that this peer would have assigned and did not.
     pub(crate) is_unmade: bool,
     /// Its object was deleted so long ago that only the id is kept.
     pub(crate) is_forgotten: bool,
@@ -45,12 +45,11 @@ pub(crate) enum Resolution {
     Keep,
     /// It replaces the present record if it is greater.
     Adopt,
-    /// It replaces the present record: the creator of the object corrects what others sent in its
-    /// name.
+    /// It replaces the present record: the creator of the object corrects forged constants.
     Correct,
-    /// It stays with its peer; its authority is asked.
+    /// It stays with its peer; its authority is asked about it.
     Ask,
-    /// It stays with its peer and would be this peer's to take, but its creator had no authority.
+    /// It stays with its peer. This peer would be the successor, but the creator had no authority.
     Unauthorized,
     /// It stays with its peer, and this peer claims its own object anew.
     Contradict,
@@ -58,16 +57,16 @@ pub(crate) enum Resolution {
     Reject,
 }
 
-/// Worth of a record, whether or not its authority should send it itself.
+/// Judgment of a record, apart from whether its authority should send it itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Permitted,
     Refused,
     /// This peer would be the successor, but its creator had no authority.
     Unauthorized,
-    /// A member without the right to it attributes an object of this peer to another.
+    /// A member without a right to an object of this peer attributes it to another.
     Forged,
-    /// The creator of the object sends its constants; before, another peer sent them in its name.
+    /// The creator of the object sends its constants; before, another peer sent forged ones.
     Correction,
 }
 
@@ -155,7 +154,7 @@ impl MembershipView<'_> {
             && !policy.may_hold(sender, &ObjectInfo::of(id, world), &self.members.roster)
     }
 
-    /// A member who left lately and had a right to an object until then.
+    /// A member that left recently and had a right to an object until then.
     fn late_holder(&self, id: ObjectId, record: &Record) -> Option<&Departed> {
         let info = ObjectInfo::of(id, record);
         self.members.departed.iter().find(|one| {
@@ -169,9 +168,9 @@ impl MembershipView<'_> {
         })
     }
 
-    /// Whether a member who is absent may have sent the record of a known object attributed to it:
-    /// it had authority before, or a right to it until it left. A sender that may have the object
-    /// itself gains nothing by another's name.
+    /// Whether an absent member may have sent the record of a known object attributed to it: it had
+    /// authority before, or a right to it until it left. A sender that may have the object itself
+    /// gains nothing by forging.
     fn is_borne_out(
         &self,
         id: ObjectId,
@@ -196,8 +195,8 @@ impl MembershipView<'_> {
         if let Some(late) = self.late_holder(*id, record) {
             return claim.legacies < late.unheard.saturating_add(LEGACIES_MAX);
         }
-        // What was held for this peer while it was away: the leader knows, or a member that may
-        // have it without this peer.
+        // An object that was held for this peer while it was away: the leader knows it, or a member
+        // that may have it without this peer.
         let before_us = |holder: RosterMember| {
             self.cx.config.authority.may_hold(holder, &info, &roster.without(self.members.me.id))
         };
@@ -215,7 +214,7 @@ mod tests {
     use crate::version::Version;
     use crate::{AuthorityPolicy, MemberTag};
 
-    /// What becomes of a record that `sender` sends for an object.
+    /// Resolution of a record that `sender` sends for an object.
     fn resolution(bench: &Bench, place: ObjectIndex, sender: usize, record: &Record) -> Resolution {
         bench.view().resolve(&Claim {
             record,

@@ -75,8 +75,8 @@ impl Authority {
             object.claims.top.1.max(record.version.claim_seq),
         );
         if let Some(world) = &mut object.record {
-            // Its authority reports an earlier tick than others attributed to it, so they lied
-            // while it was away.
+            // Its authority reports an earlier tick than others attributed to it, so those records
+            // were forged while it was away.
             let same_claim = world.version.same_claim(&record.version);
             if same_claim && holder == sender.id && world.version.tick > their_tick {
                 world.version.tick = 0;
@@ -134,7 +134,7 @@ impl Authority {
             && !record.gone
             && !is_mine
             && work.members.is_member();
-        // A player that gets its own object back after a partition goes on from its own value.
+        // A player that takes back its own object after a partition continues from its own value.
         let keeps_value = in_trust && was_mine && before.is_some_and(|b| !b.gone && b.kind == record.kind);
 
         if before.is_some_and(|before| {
@@ -172,7 +172,7 @@ impl Authority {
         if was_hidden && !record.gone {
             work.cx.emit(SessionEvent::InterestGained { id });
         }
-        // A deletion that is not shown yet is reported when it is.
+        // A deletion not shown yet is reported when it is shown.
         if !departs && (record.gone || !work.smoothing.return_departing(id)) {
             tell_of(work, id, before.as_ref(), &record, in_trust);
         }
@@ -186,7 +186,7 @@ impl Authority {
         work.refresh(place);
     }
 
-    /// A record lower than this peer's arrived: this peer answers, unless another will.
+    /// A record lower than this peer's arrived: this peer answers, unless another peer will.
     pub(crate) fn answer(work: &mut Work<'_>, link: usize, place: ObjectIndex, record: &Record) {
         if work.members.spectator {
             return;
@@ -206,7 +206,7 @@ impl Authority {
         }
         let holder = world.version.authority;
         if work.hides(link, place) {
-            // A peer that names the object need not know it.
+            // A peer that only uses the id of an object need not know the object.
             return;
         }
         let speaks_itself = holder != work.members.me.id && work.members.roster.contains(holder);
@@ -283,9 +283,9 @@ impl Authority {
     }
 }
 
-/// Whether a member forwards another member's record of an object: then its own does not count any
-/// more, and others may report what that was. Of two members that each gave way to the other,
-/// neither record would be accepted otherwise.
+/// Whether a member forwards another member's record of an object. Then its own record counts no
+/// more, and others may report it. Otherwise, of two members that each gave way to the other,
+/// neither record would be accepted.
 fn gave_up(work: &Work<'_>, member: MemberId, place: ObjectIndex) -> bool {
     let Some(link) = work.peers.of(member).filter(|_| work.objects[place].mentions > 0) else {
         return false;
@@ -301,7 +301,7 @@ fn gave_up(work: &Work<'_>, member: MemberId, place: ObjectIndex) -> bool {
 fn ask(work: &mut Work<'_>, place: ObjectIndex, record: &Record) {
     let object = &work.objects[place];
     let id = object.id;
-    // Newer values of the known claim arrive from the authority itself.
+    // Newer values under the known claim arrive from the authority itself.
     let news = object.record.is_none_or(|world| {
         !world.version.same_claim(&record.version) && work.view().is_above(id, record, &world)
     });

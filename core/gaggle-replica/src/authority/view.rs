@@ -10,8 +10,8 @@ use crate::session::cx::Cx;
 use crate::version::Record;
 use crate::{MemberId, ObjectId};
 
-/// Claims an object can have had when a session begins; [`CLAIMS_PER_SECOND`] are added every
-/// second. A peer that lies about the count locks an object for seconds, not for ever.
+/// Most claims an object can have had when a session begins; [`CLAIMS_PER_SECOND`] are added every
+/// second. A peer that lies about the count locks an object for seconds, not permanently.
 const CLAIMS_BASE: u64 = 1_024;
 const CLAIMS_PER_SECOND: u64 = 256;
 /// Largest assumed difference between the clocks of two peers.
@@ -72,8 +72,8 @@ impl MembershipView<'_> {
         a.version > b.version
     }
 
-    /// Records of permitted members come first, then those of members who left, who may have been
-    /// permitted; last those of present members who are not. Otherwise such a member would only
+    /// Records of permitted members come first, then those of departed members, which may have been
+    /// permitted; last those of present members that are not. Otherwise such a member would only
     /// have to wait for the leader to leave.
     fn rank(&self, id: ObjectId, record: &Record) -> u8 {
         match (self.is_rightful(id, record), self.members.roster.contains(record.version.authority)) {

@@ -13,8 +13,8 @@ use crate::sink::Sink;
 pub(crate) const SMALL_COUNT_BITS: u32 = 5;
 
 impl Layout {
-    /// Whether a value equals its prediction: numbers and directions continued, everything else
-    /// unchanged. One bit encodes it.
+    /// Whether a value equals its prediction: numbers and directions continue, all other fields are
+    /// unchanged. One bit encodes this.
     #[inline]
     pub(crate) fn is_expected(&self, value: &[i32], base: &Baselines<'_>) -> bool {
         // Cheap comparisons first: rotations and discrete fields, which must be unchanged.

@@ -1,5 +1,4 @@
-//! Values on the wire: whole, or as differences from a prediction that the receiver makes from
-//! values it already has.
+//! Values on the wire: whole, or as differences from a prediction that the receiver can make, too.
 //!
 //! This file predicts; `whole.rs` and `difference.rs` write and read. Prediction uses integers
 //! only, and both ends keep the quantized value, so nothing drifts. Absent: which values the
@@ -21,18 +20,18 @@ use crate::{Axis, residual, rotation};
 /// Values of an object that sender and receiver both have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Baselines<'a> {
-    /// The newest value.
+    /// The newest value both have.
     newer: &'a [i32],
     /// Its age in ticks.
     k: i64,
-    /// An earlier one through which a line can be drawn; the same if there is none.
+    /// An earlier value, which gives a line to extrapolate; the same value if there is none.
     older: &'a [i32],
     /// Ticks between the two.
     g: i64,
     has_line: bool,
 }
 
-/// A prediction from further back tells nothing about the present.
+/// A prediction from a value older than this is useless.
 const AGE_TICKS_MAX: u32 = 1_024;
 
 impl<'a> Baselines<'a> {
@@ -40,7 +39,7 @@ impl<'a> Baselines<'a> {
     #[inline]
     pub(crate) fn new(newer: &'a [i32], k: u32, older: Option<(&'a [i32], u32)>) -> Baselines<'a> {
         let ticks = i64::from(k.min(AGE_TICKS_MAX));
-        // An older value at a small distance gives no useful line.
+        // An older value too close to the newer one gives no useful line.
         match older.filter(|(_, g)| u64::from(k) <= 3 * u64::from(*g)) {
             Some((older, g)) => Baselines { newer, k: ticks, older, g: g.into(), has_line: true },
             None => Baselines { newer, k: ticks, older: newer, g: ticks, has_line: false },

@@ -11,7 +11,7 @@ use crate::packet::{HELD_NONE, HELD_UNIT_US, Header, widen};
 use crate::peers::Phase;
 use crate::session::work::Work;
 
-/// Longest round trip that counts: it decides when packets are assumed lost, and until then they
+/// Longest round trip that is used: it decides when packets are assumed lost, and until then they
 /// are kept.
 const RTT_MAX: Micros = Micros::from_secs(2);
 
@@ -23,7 +23,7 @@ pub(super) fn handle_acks(
 ) -> Result<(), PeerFault> {
     let newest = work.peers[link].out.sent.next_seq() - 1;
     let ack = widen(newest, header.ack);
-    // A peer that received nothing sends 0, which can widen to one below a small number.
+    // A peer that received no packet sends 0, which can be widened to one below a small number.
     if ack == 0 || ack > u32::MAX / 2 {
         return Ok(());
     }
@@ -48,7 +48,7 @@ pub(super) fn handle_acks(
     Ok(())
 }
 
-/// A packet arrived at the other side: returns when it was sent, if this is new.
+/// A packet arrived at the other side. Returns when it was sent, if the acknowledgement is new.
 fn acknowledge(work: &mut Work<'_>, relay: &mut InputRelay, index: usize, seq: u32) -> Option<Micros> {
     let inputs = work.peers[index].out.sent.inputs_in(seq);
     if inputs > 0 {
@@ -63,7 +63,7 @@ fn acknowledge(work: &mut Work<'_>, relay: &mut InputRelay, index: usize, seq: u
             continue;
         }
         let Some(stamp) = told.stamp() else {
-            // Unless it was opened again since.
+            // Unless it was opened again since then.
             if out.closing && out.told_in < seq {
                 out.closing = false;
                 out.handle = None;
@@ -78,7 +78,7 @@ fn acknowledge(work: &mut Work<'_>, relay: &mut InputRelay, index: usize, seq: u
             continue;
         };
         if out.closed_in > seq {
-            // It may have been sent and then closed.
+            // The object may have been sent and then closed.
             continue;
         }
         let object = &mut work.objects[told.object];

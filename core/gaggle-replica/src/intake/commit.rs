@@ -1,5 +1,5 @@
-//! Commit of a packet's records: into the table of their peer, and resolved. `handle_packet` calls
-//! it after all of a packet was read. Absent: bits, sending.
+//! Commit of a packet's records: stores them in their peer's table and resolves them.
+//! `handle_packet` calls it after all of a packet was read. Absent: bits, sending.
 
 use super::Intake;
 use super::decode::{Arrival, Decoded, What};
@@ -67,7 +67,7 @@ impl Intake {
             let authority = match (authority, incoming.authority) {
                 (Some(authority), _) => authority,
                 (None, Some((authority, since))) if since <= tick => authority,
-                // From before the newest claim: useful as a baseline only.
+                // A value from before the newest claim: useful as a baseline only.
                 _ => continue,
             };
             let (holder, player, tick) = match origin.filter(|origin| origin.holder != sender.id) {

@@ -1,7 +1,7 @@
 //! Decoding of a packet's records, all of them before any takes effect.
 //!
-//! A packet whose baseline this peer does not have (any more) counts as lost: it is not
-//! acknowledged. Absent: effect of the records.
+//! `handle_packet` calls it. A packet whose baseline this peer does not have (any more) counts as
+//! lost: it is not acknowledged. Absent: effect of the records.
 
 use gaggle_kit::{BitReader, DecodeError};
 
@@ -90,7 +90,8 @@ impl Decoder {
             let handle = read_handle(&mut r, before)?;
             before = i32::from(handle);
             let form = Form::read(&mut r)?;
-            // Older than this use of the handle: it means the object that had it before.
+            // Older than this use of the handle: it refers to the object that had the handle
+            // before.
             let open = link
                 .inbound
                 .table

@@ -1,5 +1,5 @@
 //! Incoming packets: headers, acknowledgements, records, inputs. The session hands it every packet.
-//! Absent: sending, who is a member.
+//! Absent: sending, which peer is a member.
 
 mod acks;
 mod commit;
@@ -19,8 +19,8 @@ use decode::{Arrival, Decoded, Decoder, Unusable, What};
 
 pub(crate) use commit::close_incoming;
 
-/// Packets after which one is sent at once. An acknowledgement names 128 packets: if more arrived
-/// between two ticks, some would never be acknowledged and their content sent again and again. Half
+/// Packets after which an acknowledgement is sent at once. One names 128 packets: if more arrived
+/// between two ticks, some would never be acknowledged and their records sent again and again. Half
 /// of that, because acknowledgements get lost, too.
 const ACKNOWLEDGE_AFTER: u32 = 64;
 /// Most acknowledgements that wait to be sent; no honest peer sends so much between two ticks.
@@ -40,7 +40,7 @@ pub(crate) enum Receipt {
     Dropped,
     /// It is accepted, and acknowledged with the next tick.
     Taken,
-    /// It is accepted, and so many arrived that they have to be acknowledged at once.
+    /// It is accepted, and so many packets arrived that they must be acknowledged at once.
     Acknowledge,
 }
 
@@ -88,7 +88,7 @@ impl Intake {
         let players = peer.present().map_or(1, |present| present.player_count());
         let their_tick = peer.inbound.their_tick;
         let (tick, newest) = (widen(their_tick, header.tick), peer.inbound.received.acks().0);
-        // Before the first packet the tick is that of a hello, which may have overtaken it.
+        // Before the first packet the tick is that of a hello, which may have overtaken the packet.
         if newest > 0 && seq > newest && tick < their_tick {
             return Err(PeerFault::TickRegressed { tick, before: their_tick });
         }

@@ -11,7 +11,7 @@ use crate::schema::Schema;
 use crate::session::cx::Cx;
 use crate::store::ObjectStore;
 
-/// Time of meeting only joiners after which one of them creates the session.
+/// Time of being linked only to joiners after which one of them creates the session.
 const CREATE_AFTER: Micros = Micros::from_secs(1);
 /// Peers whose identity the caller has stated.
 const IDENTITIES_MAX: usize = 1_024;

@@ -1,7 +1,6 @@
-//! Join order of members. A member gets it from the member that admits it and states it itself. A
-//! peer known to have come later, from a lobby or because it was another member before, is not
-//! accepted as earlier than this one, or than members known for a while. A hello tells it so; an
-//! honest peer then joins again as a new member. Absent: objects, messages.
+//! Join order of members, which the admitting member assigns. A peer that came later, as the lobby
+//! or its own former membership shows, is not accepted as earlier: a hello says so, and an honest
+//! peer then joins again as a new member. `Membership` calls it. Absent: objects, messages.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -14,15 +13,15 @@ use crate::{MemberId, MemberTag};
 
 /// Members remembered as known, and peers that came later.
 const KNOWN_MAX: usize = 1_024;
-/// Succession delays after which every member knows all members that any member knows. Those that
-/// join at about the same time through different members may have join orders in any sequence.
+/// Succession delays after which every member knows all members that any member knows. Members that
+/// join at about the same time through different members may get join orders in any sequence.
 const SETTLED_AFTER: u64 = 3;
-/// Times one peer may make this one join again: each costs all others a pass over their objects.
+/// Times one peer may make this one join again: each time all others process all of its objects.
 const RENUMBERED_MAX: usize = 3;
 
 /// Errors of the session's age above this are corrected at once.
 const AGE_ERROR_MAX: Micros = Micros::from_millis(250);
-/// Part of smaller errors that is corrected in a tick.
+/// Divisor of the correction of smaller errors in a tick.
 const AGE_SLOWLY: i64 = 16;
 /// Largest correction backwards in a tick, in µs: less than a frame takes, so that the age never
 /// goes back.
@@ -45,12 +44,12 @@ impl Membership {
         self.joiners.push_back(peer);
     }
 
-    /// Learns from a hello whether its peer came later, and the age of the session. That a peer
-    /// claims to be new proves nothing: its hello may be old when it arrives, and then both would
-    /// take the other for the later one.
+    /// Learns from a hello whether its peer came later, and the age of the session. A peer's claim
+    /// to be new proves nothing: its hello may be old when it arrives, and then each of two peers
+    /// would take the other for the later one.
     pub(crate) fn regard(&mut self, cx: &Cx, peer: &Peer, hello: &Hello) {
-        // A hello from before it can have known this peer may be older than this peer: both would
-        // take the other for the later one.
+        // A hello sent before its sender can have known this peer may be older than this peer: each
+        // would take the other for the later one.
         let was_another = self
             .known_members
             .iter()
@@ -79,15 +78,15 @@ impl Membership {
         MembershipView { cx, members: self }.claims_max()
     }
 
-    /// Age of the session when this tick began. With the tick it tells the age at which this peer's
-    /// ticks began to count, however late it arrives.
+    /// Age of the session when this tick began. Sent with the tick number, it gives the age at
+    /// which this peer's ticks began to count, however late it arrives.
     pub(crate) fn age_at_tick_ms(&self, cx: &Cx) -> u32 {
         let age = self.age.at_start + i64::from(cx.tick) * cx.config.send_interval.get() as i64;
         u32::try_from(age.max(0) / 1_000).unwrap_or(u32::MAX)
     }
 
-    /// Compares the local age of the session with that of the member that decides it, as far as its
-    /// packets tell the time there.
+    /// Corrects the local age of the session by that of the deciding member, whose clock is known
+    /// from its packets.
     pub(crate) fn correct_age(&mut self, cx: &Cx, peers: &PeerTable) {
         let (Some(by), Some(age_there)) = (self.age.by, self.age.there) else { return };
         let Some(peer) = peers.of(by) else { return };
@@ -104,7 +103,7 @@ impl Membership {
         if known || !self.is_member() {
             return true;
         }
-        // There are never more members than there can be claims.
+        // There are never more members than possible claims.
         let claims_max = self.claims_max(cx);
         if member.join_order > claims_max || !self.came_later(peer.id) {
             return member.join_order <= claims_max;
@@ -130,7 +129,8 @@ impl Membership {
             && self.doubted_by.iter().filter(|by| **by == peer.id).count() < RENUMBERED_MAX
     }
 
-    /// Becomes a joiner again, to be admitted by the peer that did not know this one.
+    /// Becomes a joiner again, to be admitted by the peer that did not accept this one's join
+    /// order.
     pub(crate) fn stand_down(&mut self, peer: PeerId, highest: u32) {
         self.roster.remove(self.me.id);
         self.me.id = MemberId { join_order: NUMBER_NONE, tag: MemberTag(self.random.next_u32() | 1) };
@@ -142,15 +142,15 @@ impl Membership {
         self.doubted_by.push(peer);
     }
 
-    /// Whether a member admits this peer: the one that did not know it, while there is a link to
-    /// it, else any.
+    /// Whether this member may admit this peer: the one that did not accept its join order, while
+    /// there is a link to it, else any.
     pub(crate) fn is_let_in_by(&self, peers: &PeerTable, peer: PeerId) -> bool {
         let sponsor = self.renumbered_by.filter(|sponsor| peers.find(*sponsor).is_some());
         sponsor.is_none_or(|sponsor| sponsor == peer)
     }
 
     /// Notes a known member, which introduced itself in answer to this peer, or before. Returns
-    /// whether it is the first time.
+    /// true the first time.
     pub(crate) fn note_met(&mut self, member: MemberId, peer: PeerId, in_answer: bool) -> bool {
         let before = self.known_members.iter().position(|met| met.member.tag == member.tag);
         let known = before.and_then(|index| self.known_members.remove(index));

@@ -1,4 +1,4 @@
-//! Membership: present members in join order, those who left, and the identity of this peer. The
+//! Membership: present members in join order, departed ones, and the identity of this peer. The
 //! session asks it at every hello, tick and leave. Absent: objects, packets.
 
 mod handshake;
@@ -28,9 +28,9 @@ pub(crate) struct Membership {
     known_members: VecDeque<KnownMember>,
     /// Peers that came after this one became a member.
     joiners: VecDeque<PeerId>,
-    /// The peer that did not know this one under its join order, and assigns another.
+    /// The peer that did not accept this one's join order, and assigns another.
     renumbered_by: Option<PeerId>,
-    /// All peers that did so, a few times each.
+    /// All peers that did not accept it, a few times each.
     doubted_by: Vec<PeerId>,
     /// Identities of peers that the caller stated; `None` for a spectator.
     identities: Vec<(PeerId, Option<Identity>)>,
@@ -43,7 +43,7 @@ pub(crate) struct Membership {
     pub(crate) highest: u32,
     epoch: u32,
     admitted_at: Micros,
-    /// Time since which there is a peer to wait for, but no member among them.
+    /// Since when there is a peer to wait for, but no member among them.
     waiting_since: Option<Micros>,
     joined_leader: Option<MemberId>,
     /// Time since which the present leader leads.
@@ -62,8 +62,8 @@ struct KnownMember {
     member: MemberId,
     /// Its peer, if this one was a member itself.
     at: Option<PeerId>,
-    /// It introduced itself in answer to this peer's present identity: another member at that peer
-    /// later came after this one.
+    /// Whether it introduced itself in answer to this peer's present identity: a later member at
+    /// that peer came after this one.
     answered_us: bool,
 }
 
@@ -74,14 +74,15 @@ pub(crate) struct Departed {
     pub(crate) at: Micros,
     /// It announced that it leaves.
     pub(crate) goodbye: bool,
-    /// Objects it had announced and not introduced.
+    /// Objects it had announced and not introduced yet.
     pub(crate) unheard: u32,
 }
 
 /// Age of the session, from the first member in join order.
 #[derive(Debug, Default)]
 struct SessionAge {
-    /// In µs when ticks began to count here; below zero if they are older than the session.
+    /// Age in µs when ticks began to count here; negative if those ticks are older than the
+    /// session.
     at_start: i64,
     /// Member that decides the age, and the age in µs when its ticks began to count.
     by: Option<MemberId>,

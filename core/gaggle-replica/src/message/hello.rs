@@ -8,7 +8,7 @@ use crate::membership::Identity;
 use crate::roster::{LOCAL_PLAYERS_MAX, RosterMember};
 use crate::{MemberId, MemberTag};
 
-/// What a peer states at the start of a link.
+/// A peer's statement at the start of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello {
     pub(crate) version: u16,
@@ -29,16 +29,16 @@ pub(crate) struct Hello {
     pub(crate) age_ms: u32,
     /// Present tick of the sender.
     pub(crate) tick: u32,
-    /// The sender knows of no object.
+    /// Whether the sender knows no object.
     pub(crate) blank: bool,
-    /// The sender does not know the receiver under its join order: it has to join again, as a new
+    /// The sender does not accept the receiver's join order: the receiver must join again, as a new
     /// member.
     pub(crate) unknown: bool,
     /// The sender spectates and is never a member.
     pub(crate) spectator: bool,
     /// Number of objects the sender is about to introduce.
     pub(crate) objects: u32,
-    /// Hashes of the fingerprint's parts, to tell where two differ.
+    /// Hashes of the fingerprint's parts, to find the one that differs.
     pub(crate) parts: Vec<u32>,
 }
 

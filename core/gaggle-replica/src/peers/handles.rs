@@ -1,5 +1,5 @@
-//! Handles: short names for objects on one link, in one direction. The lowest free one is taken, so
-//! that neighbors in a packet have near numbers. Absent: objects.
+//! Handles: short names for objects on one link, in one direction. `Outbound` takes the lowest free
+//! one, so that neighbors in a packet have near numbers. Absent: objects.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

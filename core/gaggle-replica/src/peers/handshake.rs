@@ -1,4 +1,5 @@
-//! Identity a peer states, and counters of its hellos. Absent: which of it is accepted.
+//! Identity a peer states, and counters of its hellos. The session updates it. Absent: which
+//! statements are accepted.
 
 use gaggle_kit::Micros;
 
@@ -16,7 +17,7 @@ pub(crate) struct Handshake {
     pub(crate) greeted: u32,
     /// Member or spectator at the other end, once its hello is accepted.
     pub(crate) present: Option<RosterMember>,
-    /// It receives everything, and is not in the roster.
+    /// Whether it spectates: it receives everything, and is not in the roster.
     pub(crate) spectator: bool,
     /// No packet arrived for a while.
     pub(crate) interrupted: bool,
@@ -24,7 +25,7 @@ pub(crate) struct Handshake {
     pub(crate) goodbye: bool,
     /// Restarts of the other side.
     pub(crate) restarts: u32,
-    /// Times since then that it claimed a membership it cannot have.
+    /// Times since the last restart that it claimed a membership it cannot have.
     pub(crate) doubts: u32,
     /// Hellos sent because it did not seem to know this side's epoch.
     pub(crate) answered: u32,

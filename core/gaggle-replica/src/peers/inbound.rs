@@ -1,5 +1,5 @@
-//! State received from one peer, whether or not it was accepted. Intake writes it. Absent: what of
-//! it is permitted.
+//! State received from one peer, accepted or not. Intake writes it. Absent: which of it is
+//! permitted.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,8 @@ pub(crate) struct Inbound {
     pub(crate) introduced: u32,
     /// Number of known objects it introduced.
     pub(crate) brought: usize,
-    /// Objects it alone introduced in the name of members who left, since the last of them left.
+    /// Objects of departed members that only this peer introduced, since the last of those members
+    /// left.
     pub(crate) legacies: u32,
     /// Rejected records of deleted objects whose handles are closed.
     pub(crate) refused: VecDeque<LinkRecord>,
@@ -35,7 +36,8 @@ pub(crate) struct Inbound {
     pub(crate) unacknowledged: u32,
     /// The newest tick of the other side.
     pub(crate) their_tick: u32,
-    /// Packets that arrived in each of the last ticks: so many acknowledgements must fit.
+    /// Number of packets that arrived in each of the last ticks: this many acknowledgements must
+    /// fit.
     arrivals: [u16; 4],
 }
 
@@ -64,7 +66,7 @@ impl Inbound {
         self.announced.saturating_sub(self.introduced)
     }
 
-    /// What the peer has under its handle of an object.
+    /// State the peer has sent for an object under its handle.
     pub(crate) fn of_object(&self, place: u32) -> Option<&Incoming> {
         self.table.get(self.table_of[place as usize] as usize)
     }

@@ -1,5 +1,5 @@
-//! State of one object received from one sender, under one handle: kept whether or not it was
-//! accepted. Absent: what of it is permitted.
+//! State of one object received from one sender, under one handle, accepted or not. Intake writes
+//! it. Absent: which of it is permitted.
 
 use gaggle_kit::Slot;
 
@@ -32,7 +32,7 @@ pub(crate) struct Incoming {
     pub(crate) history: History,
     /// Newest tick received.
     pub(crate) newest: u32,
-    /// Its record claims more than can have happened yet.
+    /// Whether its record claims more than can have happened yet.
     pub(crate) premature: bool,
 }
 

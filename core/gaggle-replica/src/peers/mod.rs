@@ -1,6 +1,6 @@
-//! Peers with a link: identity, sent and received state, and playback of each. Every part of the
-//! session reads it; `route.rs` adds and removes peers. Absent: rules of authority, what a record
-//! means.
+//! Table of linked peers: identity, sent and received state, and playback of each. Every part of
+//! the session reads it; `route.rs` adds and removes peers. Absent: rules of authority, meaning of
+//! records.
 
 mod handles;
 mod handshake;
@@ -61,7 +61,7 @@ impl Peer {
         self.handshake.restarts = restarts;
     }
 
-    /// Member or spectator that gets data over it.
+    /// Member or spectator at the other end, which gets data.
     #[inline]
     pub(crate) fn present(&self) -> Option<RosterMember> {
         self.handshake.present
@@ -144,7 +144,7 @@ impl PeerTable {
         self.peers.swap_remove(index)
     }
 
-    /// Reserves room for so many objects with every peer.
+    /// Reserves room for this many objects with every peer.
     pub(crate) fn reserve(&mut self, places: usize) {
         for peer in self.peers.iter_mut().filter(|peer| peer.out.objects.len() < places) {
             peer.out.objects.resize(places, Outgoing::default());

@@ -1,5 +1,5 @@
-//! State sent to one peer, owed to it and still allowed. The replicator writes it. Absent: which
-//! objects a peer has a right to.
+//! State to send to one peer: what is owed, sent, and within the bandwidth. The replicator writes
+//! it. Absent: which objects a peer has a right to.
 
 use gaggle_kit::Micros;
 

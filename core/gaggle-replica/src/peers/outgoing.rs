@@ -1,4 +1,5 @@
-//! State of one object sent to one receiver, and what is still owed. Absent: values, packets.
+//! State of one object sent to one receiver, and what is still owed. The replicator updates it.
+//! Absent: values, packets.
 
 use crate::history::{NEVER, SLOTS};
 
@@ -14,7 +15,7 @@ pub(crate) enum Phase {
     Due,
 }
 
-/// One object towards one receiver.
+/// Sending state of one object for one receiver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outgoing {
     /// Its handle, if it has one.
@@ -41,13 +42,13 @@ pub(crate) struct Outgoing {
     pub(crate) before: u32,
     /// Tick it was last sent in.
     pub(crate) sent_tick: u32,
-    /// Tick in which it was last due because its value had changed.
+    /// Tick in which it last became due because its value changed.
     pub(crate) changed_tick: u32,
-    /// Urgency it has reached, in 256ths.
+    /// Accumulated urgency, in 256ths.
     pub(crate) priority: u32,
-    /// Urgency the last sending used up.
+    /// Urgency spent by the last sending.
     pub(crate) paid: u32,
-    /// Interest includes it for this receiver.
+    /// Whether interest includes it for this receiver.
     pub(crate) matters: bool,
 }
 

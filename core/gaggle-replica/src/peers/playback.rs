@@ -1,5 +1,5 @@
-//! Timing of one peer: its clock as its packets tell it, and the time of it that is shown here.
-//! Absent: objects, motion.
+//! Timing of one peer: its clock, estimated from its packets, and the time of it that is displayed.
+//! Smoothing reads it. Absent: objects, motion.
 
 use gaggle_kit::Micros;
 
@@ -25,7 +25,7 @@ impl Playback {
         }
     }
 
-    /// Advances what is shown, given the newest tick received.
+    /// Advances the displayed time, given the newest tick received.
     pub(crate) fn advance(&mut self, now: Micros, their_tick: u32, depth: Depth) {
         let newest = self.clock.time_of(their_tick);
         let lateness = self.lateness(now);

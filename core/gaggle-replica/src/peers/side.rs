@@ -1,5 +1,5 @@
 //! Streams between two peers beside objects: inputs, remote events, values, blobs. Each is written
-//! by the part of its name. Absent: what any of it means.
+//! by the part of the same name. Absent: meaning of their content.
 
 use std::collections::VecDeque;
 
@@ -8,13 +8,13 @@ use crate::input_queue::InputIn;
 use crate::remote_event::{Inbox, RateLimiter};
 use crate::value::Values;
 
-/// Most values written by others that one peer may send in a second: a few tables at once.
+/// Most values of other writers that one peer may forward per second: a few tables at once.
 const RELAYED_VALUES_PER_SECOND: u32 = 1_000;
 
 /// Side streams of one peer.
 #[derive(Debug)]
 pub(crate) struct SideStreams {
-    /// Inputs of the players at the other end, if this peer simulates: one for each that arrived.
+    /// Inputs of the players at the other end, if this peer simulates: one queue per player.
     pub(crate) inputs: Vec<InputIn>,
     pub(crate) inbox: Inbox,
     pub(crate) relayed_values_limit: RateLimiter,

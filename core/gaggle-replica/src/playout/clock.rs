@@ -1,9 +1,9 @@
 //! Clock of the sender, estimated from the arrival of its ticks: the fastest packets of the last
-//! seconds count as undelayed. Absent: objects, playback.
+//! seconds count as undelayed. Playback reads it. Absent: objects, the displayed time.
 
 use gaggle_kit::Micros;
 
-/// Time the fastest packet counts.
+/// Half of the time for which the fastest packet counts.
 const HALF_WINDOW: Micros = Micros::from_secs(5);
 /// Samples of lateness kept: a few seconds of packets.
 const SAMPLES: usize = 128;
@@ -16,7 +16,7 @@ pub(crate) struct SenderClock {
     /// window, in µs.
     least: [Option<i64>; 2],
     half_began: Micros,
-    /// Lateness of packets beyond that, in µs.
+    /// Lateness of packets beyond that least difference, in µs.
     lateness: [u32; SAMPLES],
     taken: usize,
     /// Phase of the sender within its tick, by tick.

@@ -1,8 +1,7 @@
-//! Time and values shown of received objects. Display never affects the objects: it may be late or
-//! smoothed, they are not.
+//! Displayed time and values of received objects. Display never affects the objects themselves.
 //!
-//! `clock.rs` estimates the sender's clock, `playhead.rs` picks the tick shown, `motion.rs` gives
-//! the value then, and this file fades errors. Absent: peers, authority.
+//! `clock.rs` estimates the sender's clock, `playhead.rs` picks the displayed time, `motion.rs`
+//! computes the value then, and this file fades errors. Absent: peers, authority.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -22,7 +21,7 @@ use crate::residual;
 /// Unit of [`KindOptions::smoothing`](crate::KindOptions::smoothing) in µs: a fraction of the error
 /// is removed in this time.
 const BLEND_US: f64 = 1_000_000.0 / 60.0;
-/// Units after which the rest of an error is invisible.
+/// Number of units after which the rest of an error is invisible.
 const BLEND_STEPS_MAX: f64 = 240.0;
 
 /// Fraction of an error that is still shown after `age`.
@@ -33,7 +32,7 @@ pub(crate) fn error_left(blend: f32, age: Micros) -> f64 {
         return 0.0;
     }
     let whole = steps.floor();
-    // Linear between two units: one slow frame removes as much as several fast ones.
+    // Linear between two units: one long frame removes as much as several short ones.
     keep.powi(whole as i32) * (1.0 - (1.0 - keep) * (steps - whole))
 }
 
@@ -50,7 +49,7 @@ pub(crate) fn error_between(layout: &Layout, shown: &[f64], target: &[f64], erro
                 }
             }
             Glide::Rotation { first, .. } => {
-                // A rotation has two quaternions: the nearer one counts.
+                // A rotation has two quaternions: the nearer one is used.
                 let dot: f64 = (first..first + 4).map(|word| shown[word] * target[word]).sum();
                 if dot < 0.0 {
                     for word in first..first + 4 {
@@ -91,7 +90,7 @@ fn shorter_way(difference: f64, bits: u32) -> f64 {
     difference - (difference / turn).round() * turn
 }
 
-/// The same for whole steps, for motion between two values.
+/// As `shorter_way` for whole steps, for motion between two values.
 fn shorter_steps(bits: u32, from: i32, to: i32) -> f64 {
     f64::from(residual::turned(bits, to.wrapping_sub(from)))
 }

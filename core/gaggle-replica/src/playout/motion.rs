@@ -1,5 +1,5 @@
 //! Value of an object at a time: between two received values, or extrapolated from the newest by
-//! its velocity. Absent: clocks, errors.
+//! its velocity. Smoothing calls it. Absent: clocks, errors.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -9,8 +9,8 @@ use crate::rotation;
 
 /// Longest time a value is extrapolated, in µs.
 const AHEAD_US_MAX: f64 = 200_000.0;
-/// Silence in µs after which an object returns gradually to its last received value, and after
-/// which it stays there.
+/// Silence in µs after which an object begins to return to its last received value, and after which
+/// it has reached it.
 const SILENCE_US: (f64, f64) = (200_000.0, 500_000.0);
 /// A value followed by another only after more than this many ticks was at rest until then.
 const GAP_TICKS_MAX: u32 = 4;
@@ -63,8 +63,8 @@ impl Motion<'_> {
         }
     }
 
-    /// Shows the value at a tick, or between two, from the received values. `value` has the
-    /// constants, and the rest if nothing else is known.
+    /// Shows the value at a tick, or between two, from the received values. `value` gives the
+    /// constants, and the other words if no value was received.
     pub(crate) fn play<'a>(
         &mut self,
         layout: &Layout,
@@ -87,14 +87,14 @@ impl Motion<'_> {
         let Some((at, words)) = before.or(after) else { return };
         self.rest(layout, words);
         if let (Some(_), Some((next, next_words))) = (before, after) {
-            // An object at rest that starts to move must not appear to creep before.
+            // An object at rest that starts to move must not appear to move slowly before.
             let from = at.max(next.saturating_sub(GAP_TICKS_MAX));
             let part = ((tick - f64::from(from)) / f64::from(next - from)).clamp(0.0, 1.0);
             self.lean(layout, words, next_words, part);
         }
     }
 
-    /// Shows a value between two others; `part` is the position, 0 to 1.
+    /// Shows a value between two others; `part` is the fraction of the way, 0 to 1.
     fn lean(&mut self, layout: &Layout, from: &[i32], to: &[i32], part: f64) {
         for glide in &layout.glides {
             match *glide {

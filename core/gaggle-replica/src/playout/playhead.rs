@@ -1,5 +1,5 @@
-//! Time of a sender that is shown for buffered kinds: a few ticks behind the newest, more if
-//! updates arrive unevenly. Absent: values, clocks.
+//! Displayed time of a sender for buffered kinds: a few ticks behind the newest, more if updates
+//! arrive unevenly. Playback owns it. Absent: values, clocks.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -34,7 +34,7 @@ pub(crate) struct Playhead {
     /// Newest time received, and when it arrived.
     newest: i64,
     newest_at: Micros,
-    /// The buffer ran empty: it is filled before playback goes on.
+    /// Whether the buffer ran empty: it is filled before playback continues.
     waiting: bool,
     begun: bool,
 }
@@ -58,7 +58,7 @@ impl Playhead {
             self.at = newest - full;
             self.waiting = false;
         } else if self.waiting {
-            // Values with no later ones are shown as well: an idle peer sends little.
+            // Values that no later ones follow are played as well: an idle peer sends little.
             let is_fresh = (now.since(self.newest_at).get() as f64) < full;
             self.waiting = behind < full && (behind <= 0.0 || is_fresh);
         } else {
@@ -82,8 +82,8 @@ mod tests {
 
     const DEPTH: Depth = Depth { interval: Micros::from_millis(50), ticks_min: 2, ticks_max: 8 };
 
-    /// Plays ticks that arrive at these times. Returns the position at each frame, and how far it
-    /// is behind the newest tick, in ticks.
+    /// Plays ticks that arrive at these times. Returns at each frame the position, and its distance
+    /// from the newest tick in ticks.
     fn played(arrivals: &[(u64, i64)], until_ms: u64, lateness_ms: u64, depth: Depth) -> Vec<Shown> {
         let mut head = Playhead::default();
         let mut shown = Vec::new();

@@ -1,6 +1,6 @@
-//! State each peer still has to get. The authority sends to all peers; an orphan goes to its
-//! successor; a deletion goes to peers that may know the object. Every part that changes a record
-//! calls it. Absent: bandwidth, packets.
+//! State each peer still has to get: the authority sends to all peers, an orphan goes to its
+//! successor, a deletion to peers that may know the object. Every part that changes a record calls
+//! it. Absent: bandwidth, packets.
 
 use crate::ablation::Rule;
 use crate::authority::MembershipView;
@@ -14,7 +14,8 @@ impl MembershipView<'_> {
     /// Whether an object still has to be sent to a peer.
     #[inline]
     pub(crate) fn wants(&self, objects: &ObjectStore, peer: &Peer, place: ObjectIndex) -> bool {
-        // Most calls concern an object that changed in this tick, which hardly any peer has got.
+        // Most calls concern an object that changed in this tick, which hardly any peer has
+        // received.
         let object = &objects[place];
         let of_this_tick = object.captured == self.cx.tick
             && object.record.as_ref().is_some_and(|record| {
@@ -65,7 +66,7 @@ impl MembershipView<'_> {
 }
 
 impl Work<'_> {
-    /// Puts an object on the list of a peer it has to be sent to.
+    /// Puts an object on the list of a peer that still needs it.
     pub(crate) fn refresh_link(&mut self, link: usize, place: ObjectIndex) {
         if self.peers[link].out.objects[place as usize].closing
             || self.view().wants(self.objects, &self.peers[link], place)
@@ -74,7 +75,7 @@ impl Work<'_> {
         }
     }
 
-    /// The same for all peers.
+    /// As `refresh_link`, for all peers.
     pub(crate) fn refresh(&mut self, place: ObjectIndex) {
         let object = &self.objects[place];
         let Some(record) = object.record else { return };
@@ -87,7 +88,7 @@ impl Work<'_> {
         }
     }
 
-    /// Notes whether a peer has to get the present record.
+    /// Notes whether a peer must get the present record.
     pub(crate) fn set_owed(&mut self, link: usize, place: ObjectIndex, owed: bool) {
         let out = &mut self.peers[link].out.objects[place as usize];
         if out.owed != owed {
@@ -97,7 +98,7 @@ impl Work<'_> {
         }
     }
 
-    /// An object was deleted: peers that may know it have to get its tombstone.
+    /// An object was deleted: peers that may know it must get its tombstone.
     pub(crate) fn bury(&mut self, place: ObjectIndex) {
         let Some(record) = self.objects[place].record else { return };
         let mine = record.version.authority == self.members.me.id;
@@ -155,7 +156,7 @@ impl Work<'_> {
         self.view().hides(self.objects, &self.peers[link], place)
     }
 
-    /// A peer has to get every tombstone that is remembered.
+    /// Makes a peer get every tombstone that is remembered.
     pub(crate) fn owe_tombstones(&mut self, link: usize) {
         for place in 0..self.objects.places() as ObjectIndex {
             if self.objects[place].record.is_some_and(|record| record.gone) {
@@ -164,7 +165,7 @@ impl Work<'_> {
         }
     }
 
-    /// Resets what a peer got and still has to get; objects only it mentioned are forgotten.
+    /// Resets what a peer got and still has to get; objects referenced only by it are forgotten.
     pub(crate) fn release(&mut self, link: usize) {
         for place in 0..self.peers[link].out.objects.len() as ObjectIndex {
             self.set_owed(link, place, false);
@@ -182,7 +183,7 @@ impl Work<'_> {
         }
     }
 
-    /// Result for a tombstone: it stays until it is old and every peer has it.
+    /// Whether a tombstone stays, which it does until it is old and every peer has it.
     pub(crate) fn visit(&self, place: ObjectIndex) -> Visit {
         let object = &self.objects[place];
         let is_old = self.cx.now.since(object.changed_at) >= self.cx.config.tombstone_ttl;

@@ -1,6 +1,6 @@
-//! Differences written in this tick, kept for the next receiver: receivers with the same baselines
-//! get the same bits. So do those with baselines one tick newer: writing a difference costs several
-//! times as much as copying one, and the older baseline makes it hardly longer. Absent: receivers,
+//! Differences written in this tick, kept for the next receiver. Receivers with the same baselines
+//! get the same bits, and so do those with baselines one tick newer: copying is several times
+//! faster than writing, and the difference hardly longer. `write.rs` calls it. Absent: receivers,
 //! packets.
 
 use crate::history::NEVER;
@@ -18,11 +18,11 @@ pub(super) struct Written {
     pub(super) bits: Register,
 }
 
-/// A difference is shared if its baseline is at most so many ticks older than the newest a receiver
-/// has.
+/// A difference is shared if its baseline is at most this many ticks older than the newest one a
+/// receiver has.
 const OLDER_TICKS_MAX: u32 = 1;
 
-/// A few for every object: receivers differ by round trip and by lost packets.
+/// Differences kept for every object: receivers differ by round trip and by lost packets.
 const KEPT: usize = 4;
 
 /// Differences of one object.
@@ -30,7 +30,7 @@ const KEPT: usize = 4;
 struct Kept {
     /// Tick of their values.
     tick: u32,
-    /// Number kept of this tick.
+    /// Number of differences kept of this tick.
     count: usize,
     written: [Written; KEPT],
 }
@@ -42,7 +42,7 @@ pub(super) struct Copies {
 
 impl Copies {
     /// A difference that a receiver with these acknowledgements can read, and that is not much
-    /// longer than its own would be.
+    /// longer than the one written for it would be.
     #[inline]
     pub(super) fn usable(&self, place: ObjectIndex, tick: u32, out: &Outgoing) -> Option<&Written> {
         let kept = self.of.get(place as usize).filter(|kept| kept.tick == tick)?;
@@ -64,7 +64,7 @@ impl Copies {
         if kept.tick != tick {
             (kept.tick, kept.count) = (tick, 0);
         }
-        // The oldest makes room.
+        // The oldest is replaced.
         let index = kept.count % KEPT;
         kept.count += 1;
         kept.written[index] = copy;

@@ -1,5 +1,5 @@
-//! Sending in ticks: what changed, what each peer gets of it, and in which packets. A tick begins
-//! one, `poll_transmit` drains it. Absent: who may write, received packets.
+//! Sending in ticks: what changed, what each peer gets of it, and in which packets. A tick begins a
+//! round, `poll_transmit` drains it. Absent: which peer may write, received packets.
 
 mod delivery;
 mod delta_cache;
@@ -74,7 +74,7 @@ impl Replicator {
         let ReplicaConfig { send_interval, .. } = cx.config;
         let interval = send_interval.get();
         let due = u32::try_from(cx.now.since(started).get() / interval).unwrap_or(NEVER - 1).max(1);
-        // Two ticks are never much closer than an interval, even if a slow frame comes between.
+        // Two ticks are never much closer than an interval, even after a slow frame.
         let apart = cx.tick == 0 || cx.now.since(cx.ticked_at).get() >= interval / 2;
         if due <= cx.tick || !apart {
             return None;
@@ -87,12 +87,12 @@ impl Replicator {
         Some(elapsed)
     }
 
-    /// Begins sending: changes are due, and every peer's bandwidth grows.
+    /// Begins sending: changes become due, and every peer's bandwidth budget grows.
     pub(crate) fn begin_round(&mut self, work: &mut Work<'_>, elapsed: Micros) {
         self.capture_changes(work);
         let interval = work.cx.config.send_interval.get() as i64;
         let rate = i64::from(work.cx.config.bytes_per_second);
-        // Whatever the rate, it can accumulate to a whole packet: some records take nearly that.
+        // Whatever the rate, the budget can reach a whole packet: some records take nearly that.
         let most = (rate * 2 * interval / 1_000_000).max(work.cx.config.packet_bytes_max as i64);
         let earned = rate * elapsed.get() as i64 / 1_000_000;
         self.serving = None;
@@ -125,11 +125,11 @@ impl Replicator {
                 }
             }
         }
-        // The list is served from its end.
+        // The list is popped from its end.
         self.waiting.reverse();
     }
 
-    /// Changes get the number of this tick and are due for every peer.
+    /// Stamps changes with this tick and makes them due for every peer.
     fn capture_changes(&mut self, work: &mut Work<'_>) {
         let (tick, me) = (work.cx.tick, work.members.me.id);
         let mut dirty = std::mem::take(&mut work.objects.dirty);
@@ -168,7 +168,7 @@ impl Replicator {
                 }
             }
         }
-        // Excluded objects may have to be sent all the same.
+        // Objects that interest excludes may have to be sent all the same.
         while let Some((link, place)) = self.unweighed.pop() {
             work.refresh_link(link, place);
         }
@@ -176,7 +176,7 @@ impl Replicator {
         (work.objects.dirty, work.objects.fresh) = (dirty, fresh);
     }
 
-    /// The content of lost packets is due again, more urgently than before.
+    /// Makes the content of lost packets due again, more urgently than before.
     fn give_up_lost(work: &mut Work<'_>, index: usize) {
         let interval = work.cx.config.send_interval.get();
         let timeout = work.peers[index]
@@ -209,8 +209,8 @@ impl Replicator {
         }
     }
 
-    /// Writes the next thing to send into [`bytes`](Replicator::bytes): returns its receiver, and
-    /// its reliable stream, if any.
+    /// Writes the next packet or message into [`bytes`](Replicator::bytes). Returns its receiver,
+    /// and its reliable stream, if any.
     pub(crate) fn poll(&mut self, work: &mut Work<'_>, inputs: &InputRelay) -> Option<(PeerId, Option<u8>)> {
         if let Some((to, bytes)) = work.cx.acks.pop_front() {
             self.bytes = bytes;

@@ -1,5 +1,5 @@
-//! Selection of what a peer gets in a tick: everything, if it fits the bandwidth, else what has
-//! become most urgent. `select_round` calls it for every peer. Absent: bits, packets.
+//! Selection of what a peer gets in a tick: everything if it fits the bandwidth, else the most
+//! urgent records. `select_round` calls it for every peer. Absent: bits, packets.
 
 use super::Replicator;
 use crate::interest::{Interest, ObjectRef, Receiver, Relevance};
@@ -10,8 +10,8 @@ use crate::store::ObjectIndex;
 
 /// Usual size of an introduction, without the value.
 const INTRO_BYTES: u32 = 9;
-/// Weight of what the receiver does not know yet: more urgent than an update, but at most half of
-/// the bandwidth, so that updates go on while a joiner catches up.
+/// Weight of objects the receiver does not know yet: more urgent than an update, but limited to
+/// half of the bandwidth, so that updates continue while a joiner catches up.
 const NEW_WEIGHT: u32 = 4;
 
 /// An object that could be sent.
@@ -56,7 +56,7 @@ impl Replicator {
         if let Some(urgent) =
             candidates.first_mut().filter(|urgent| room > 0 && room < i64::from(urgent.size))
         {
-            // Otherwise it would never fit. The excess is taken from the next ticks.
+            // Otherwise it would never fit. The excess is subtracted from the next ticks.
             urgent.taken = true;
             room = 0;
             if let Some(handle) = work.peers[index].out.handle_of(urgent.place, work.cx.tick) {
@@ -90,8 +90,8 @@ impl Replicator {
         self.candidates = candidates;
     }
 
-    /// The usual case: everything on the list has just changed, is known, and fits, so nothing else
-    /// is checked. Returns whether it was so.
+    /// The usual case: every listed object has just changed, is known, and fits, so nothing else is
+    /// checked. Returns whether the case applied.
     fn select_plain(
         work: &Work<'_>,
         index: usize,
@@ -117,14 +117,14 @@ impl Replicator {
         true
     }
 
-    /// Gathers everything that is due, and removes from the list what is not any more.
+    /// Gathers everything that is due, and removes other objects from the list.
     fn gather(&mut self, work: &mut Work<'_>, index: usize, candidates: &mut Vec<Candidate>) {
         let record_size = work.peers[index].out.record_size;
         let mut due = std::mem::take(&mut work.peers[index].out.due);
         due.retain(|&place| {
             let out = &work.peers[index].out.objects[place as usize];
             let is_due = out.phase == Phase::Due;
-            // What has just changed is wanted, as nearly all is.
+            // Nearly every object has just changed, and such an object is wanted.
             let wanted = is_due && (out.changed_tick == work.cx.tick || work.wants(index, place));
             let out = &mut work.peers[index].out.objects[place as usize];
             if is_due && (wanted || out.closing) {
@@ -149,7 +149,7 @@ impl Replicator {
         }
     }
 
-    /// Waiting raises urgency. The most urgent come first.
+    /// Sorts candidates by urgency, the most urgent first. Waiting raises it.
     fn weigh(work: &mut Work<'_>, index: usize, candidates: &mut [Candidate], interest: &mut dyn Interest) {
         let Work { objects: store, schema, peers, .. } = work;
         let kinds = &schema.kinds;

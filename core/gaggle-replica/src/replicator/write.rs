@@ -24,7 +24,7 @@ use crate::version::Record;
 const RECORD_HEAD_BITS: usize = 20 + 13 + 1;
 /// Most bits of an introduction, a claim and an origin.
 const RECORD_ABOUT_BITS: usize = 1 + (8 + 32 + 40 + 9) + (40 + 40 + 2 + 9) + (40 + 32 + 8 + 32);
-// Whatever kind is declared, a packet has room for a record of it.
+// A packet has room for a record of any kind that can be declared.
 const _: () = assert!(
     HEADER_BYTES_MAX * 8 + RECORD_HEAD_BITS + RECORD_BITS_MAX as usize + RECORD_ABOUT_BITS
         <= PACKET_BYTES_MIN as usize * 8
@@ -56,8 +56,8 @@ impl Replicator {
         }
     }
 
-    /// Acknowledges without waiting for the next tick, when an acknowledgement could not name these
-    /// packets any more.
+    /// Acknowledges without waiting for the next tick, when by then an acknowledgement could not
+    /// name these packets any more.
     pub(crate) fn acknowledge_at_once(&mut self, work: &mut Work<'_>, index: usize) {
         let header = self.header(work, index);
         let mut bytes = vec![0; header.bytes()];
@@ -167,8 +167,8 @@ impl Replicator {
         RECORD_HEAD_BITS + kind.layout.bits_max() + if told { 0 } else { RECORD_ABOUT_BITS }
     }
 
-    /// Writes records that need only the new value, the usual case: as many as follow one another
-    /// and surely fit.
+    /// Writes records that need only the new value, the usual case: as many consecutive ones as
+    /// surely fit.
     fn write_updates(&mut self, work: &mut Work<'_>, w: &mut BitWriter<'_>, index: usize, line: &mut Line) {
         let shared = work.peers.len() > 1;
         let Work { peers, objects: store, cx, members, schema, .. } = work;
@@ -381,17 +381,17 @@ impl Told {
         write_difference(w, layout, store.value(place), &baselines)
     }
 
-    /// A value as a difference to baselines of these ticks, if they still exist and it surely fits
-    /// a packet.
+    /// A value as a difference to baselines of these ticks, if they still exist and the result
+    /// surely fits a packet.
     fn difference(&self, store: &ObjectStore, place: ObjectIndex) -> Option<Written> {
         let (layout, baselines, base) = self.baselines(store, place)?;
         let mut bits = Register::default();
-        // A register accepts any number of bits.
+        // A register accepts any number of bits and reports an overflow later.
         let _ = write_difference(&mut bits, layout, store.value(place), &baselines);
         (bits.written() <= RECORD_BITS_MAX).then_some(Written { base, bits })
     }
 
-    /// Baselines, as far as they still exist.
+    /// Baselines of these ticks, as far as they still exist.
     #[inline]
     fn baselines<'a>(
         &self,

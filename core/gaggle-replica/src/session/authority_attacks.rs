@@ -34,10 +34,10 @@ fn claim_or_deletion_against_policy_changes_only_liar() {
                 assert_eq!(session.get(*id), Some(cube(place as u32)), "{policy:?}: {place} at {index}");
                 assert_eq!(session.authority(*id), Some(player(0)));
             }
-            // For the leader itself these records only compare lower.
+            // For the leader itself these records are merely lower.
             assert!(index == 0 || world.session(index).stats().records_rejected >= 20);
         }
-        // The liar outlives the leader: what it took belongs to the next leader.
+        // The liar stays when the leader crashes: the objects it took belong to the next leader.
         world.kill(0);
         world.run_ms(3_000);
         for id in &ids {
@@ -163,7 +163,7 @@ fn exclusive_object_of_another_is_never_taken() {
                 let told = match way {
                     // In the name of a member that is not present.
                     0 => Record { version: Version { authority: stranger, ..mine }, ..record },
-                    // The same, as if that member were an earlier stay of the authority.
+                    // The same, claiming that this member was an earlier stay of the authority.
                     1 => Record {
                         version: Version { authority: stranger, ..mine },
                         player: player(0),
@@ -223,7 +223,7 @@ fn object_created_without_right_is_rejected() {
                     assert_eq!(seen, None, "{policy:?}, way {way}: at {index}");
                 }
             }
-            // The object stays unknown after the leader left too.
+            // The object stays unknown after the leader has left, too.
             world.kill(0);
             world.run_ms(3_000);
             for index in 1..3 {
@@ -236,7 +236,7 @@ fn object_created_without_right_is_rejected() {
 }
 
 /// The leader left. Before its successor has taken over the objects, the liar sends records of them
-/// in the name of members that are not present.
+/// in the name of absent members.
 #[test]
 fn objects_of_departed_leader_reject_records_without_right() {
     for (policy, without) in [
@@ -277,7 +277,7 @@ fn objects_of_departed_leader_reject_records_without_right() {
     }
 }
 
-/// Every remaining peer sends the successor the objects only it has received from the departed
+/// Every remaining peer sends the successor the objects that only it received from the departed
 /// leader. The liar invents such objects.
 #[test]
 fn objects_in_name_of_departed_leader_are_bounded() {

@@ -1,8 +1,8 @@
 //! Randomized runs of the real session: loss, duplicates and reordering, wrong timeouts,
-//! partitions, crashes and returns, claims and deletions by every peer. Then the network heals,
-//! and all replicas must become equal and silent.
+//! partitions, crashes and returns, claims and deletions by every peer. Then the network heals, and
+//! all replicas must become equal and silent.
 //!
-//! Each rule of agreement is removed in turn, and at least one run must fail.
+//! Each rule of convergence is removed in turn, and at least one run must fail.
 
 mod runs;
 mod settle;
@@ -68,8 +68,8 @@ impl AuthorityRules for Skippers {
 enum Crowd {
     /// Two to five peers.
     Few,
-    /// More peers disagree more often about the leader, and one can be away longer before the
-    /// others notice.
+    /// Seven peers: they disagree about the leader more often, and one can be away longer before
+    /// the others notice.
     Seven,
 }
 
@@ -99,9 +99,9 @@ struct World {
     /// The session of each peer, and its own clock.
     machines: Vec<Option<Session>>,
     clocks: Vec<Micros>,
-    /// How often each peer was started.
+    /// Number of starts of each peer.
     lives: Vec<u64>,
-    /// The order in which the present lives began, and whether a lobby reports it.
+    /// Order in which the present lives began, which a lobby reports in some runs.
     born: Vec<u64>,
     births: u64,
     in_lobby: bool,
@@ -111,7 +111,7 @@ struct World {
     /// Packets under way, and reliable messages as streams.
     net: PacketPool<Vec<u8>>,
     seed: u64,
-    /// The first reported fault: no peer misbehaves in these runs.
+    /// The first reported fault: no peer is dishonest in these runs.
     accused: Option<SessionEvent>,
     tally: Tally,
 }
@@ -210,7 +210,7 @@ impl World {
         }
     }
 
-    /// Takes what a peer wants to send.
+    /// Collects the packets and messages of a peer.
     fn drain(&mut self, from: usize) {
         let Some(session) = &mut self.machines[from] else { return };
         while let Some(out) = session.poll_transmit() {
@@ -295,7 +295,7 @@ impl World {
         }
     }
 
-    /// One step: in most cases packets arrive soon, and authorities move their objects.
+    /// One step in which most packets arrive soon and authorities move their objects.
     fn calm(&mut self, loss: u32) {
         for _ in 0..6 {
             for index in 0..self.machines.len() {
@@ -311,7 +311,7 @@ impl World {
         }
     }
 
-    /// Timeouts follow the truth at their own pace and are sometimes wrong.
+    /// Reports timeouts with a delay, sometimes wrongly.
     fn detect(&mut self, index: usize, other: usize) {
         if index == other || self.machines[index].is_none() {
             return;

@@ -1,5 +1,6 @@
-//! Peers that break the rules. A liar is the real session with its memory altered: it sends false
-//! content in well-formed packets. The others may lose their link to it and nothing else.
+//! Peers that break the rules: a liar is a real session with altered state, which sends false
+//! content in well-formed packets. Honest peers may lose their link to it, and must stay otherwise
+//! unharmed.
 
 #[path = "../../tests/world/mod.rs"]
 pub(super) mod world;
@@ -62,7 +63,7 @@ fn faults(world: &World, index: usize) -> Vec<PeerFault> {
     world.machines[index].events.iter().filter_map(fault).collect()
 }
 
-/// The honest peers know the same objects and go on to agree.
+/// Requires that the honest peers know the same objects and stay in agreement.
 fn expect_the_honest_agree(world: &mut World, ids: &[ObjectId]) {
     let honest = world.machines.len() - 1;
     for id in ids {
@@ -79,7 +80,7 @@ fn claim_count_jump_locks_object_only_briefly() {
     let mut world = world(4, AuthorityPolicy::Anyone);
     let ids: Vec<ObjectId> = (0..2).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(1_000);
-    // One far beyond any possible count, one just at the limit.
+    // One count far beyond any possible one, one just at the limit.
     let limit = world.session(0).view().claims_max();
     for (id, seq) in ids.iter().zip([u32::MAX, limit]) {
         let session = liar(&mut world);
@@ -193,8 +194,8 @@ fn peer_that_acknowledges_ever_later_costs_bounded_memory() {
     let mut world = world(2, AuthorityPolicy::Leader);
     let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(500);
-    // It acknowledges every packet, but ever later: two of three seconds late after three seconds,
-    // twenty of thirty after thirty.
+    // It acknowledges every packet, but ever later: after three seconds with two seconds of delay,
+    // after thirty with twenty.
     let mut acks: Vec<[u8; 2]> = Vec::new();
     world.tamper = Box::new(move |from, _, bytes| {
         if from == 1 && bytes.len() == 18 {
@@ -255,7 +256,7 @@ fn hidden_object_is_not_revealed_by_requests() {
             assert_eq!(world.session(1).get(id), Some(cube(5)));
             say_to(&mut world, 0, &Message::Ask(id));
             say_to(&mut world, 1, &Message::Ask(id));
-            // Sending an older record of the object does not reveal it either.
+            // Sending an older record of the object does not make it visible either.
             let session = liar(&mut world);
             let place = session.work().place_of(id);
             let holder = MemberId { join_order: 9, tag: MemberTag(9) };

@@ -1,6 +1,6 @@
 //! Attacks on identity: a peer claims an earlier place in join order, to lead, to displace others
-//! or to block joiners. Also honest members whose number is unknown to the others and who get
-//! another one.
+//! or to block joiners. Also honest members whose join order is not accepted and who get another
+//! one.
 
 use gaggle_kit::{Micros, State};
 
@@ -43,7 +43,7 @@ fn add_attacker(world: &mut World, member: MemberId) -> usize {
     index
 }
 
-/// Called before the first tick, or after the peer joined as another member.
+/// Makes a peer this member, before the first tick or after it joined again.
 fn become_member(world: &mut World, index: usize, member: MemberId) {
     let session = world.session(index);
     session.members.roster.remove(session.members.me.id);
@@ -55,7 +55,7 @@ fn is_hello(bytes: &[u8]) -> bool {
     matches!(Message::decode(bytes), Ok(Message::Hello(_)))
 }
 
-/// Clears the flag of a hello that says its sender does not know the attacker's number.
+/// Clears the flag of a hello by which its sender rejects the attacker's join order.
 fn deafen(attacker: usize, to: usize, bytes: &mut [u8]) {
     if to == attacker && is_hello(bytes) {
         bytes[44] &= 3;
@@ -86,14 +86,14 @@ fn spawn(world: &mut World, index: usize, place: u32) -> ObjectId {
     world.session(index).spawn(&Cube { place }).unwrap()
 }
 
-/// Tries every way to be a new member that the present members know to be new.
+/// Tries every way by which the present members know that a new member is new.
 fn expect_nothing_gained(member: MemberId) {
     for way in 0..3 {
         let mut world = world(3, AuthorityPolicy::Leader);
         let id = spawn(&mut world, 0, 5);
         world.run_ms(5_000);
         let attacker = match way {
-            // The lobby says that it joined after all others.
+            // The lobby reports that it joined after all others.
             0 => {
                 let attacker = add_attacker(&mut world, member);
                 for index in 0..3 {
@@ -102,7 +102,7 @@ fn expect_nothing_gained(member: MemberId) {
                 link_to_all(&mut world, attacker);
                 attacker
             }
-            // It said that it is new, and then claimed a number.
+            // It said that it is new, and then claimed a join order.
             1 => {
                 let attacker = add(&mut world, JoinMode::Join);
                 for index in 0..3 {
@@ -117,7 +117,7 @@ fn expect_nothing_gained(member: MemberId) {
                 link_to_all(&mut world, attacker);
                 attacker
             }
-            // It was a member before, under the number it was given.
+            // It was a member before, under the join order it was given.
             _ => {
                 let attacker = add(&mut world, JoinMode::Join);
                 link_to_all(&mut world, attacker);
@@ -143,7 +143,7 @@ fn expect_nothing_gained(member: MemberId) {
             assert_eq!(world.session(index).get(id), Some(Cube { place: 5 }), "way {way}");
             assert_eq!(world.session(index).authority(id), Some(player(0)));
         }
-        // Asking again changes nothing.
+        // Asking again has no effect.
         let now = world.now;
         for _ in 0..8 {
             world.session(attacker).handle_connected(now, peer(0));
@@ -218,7 +218,7 @@ fn identity_of_departed_member_is_rejected() {
 fn joiner_that_meets_liar_first_is_admitted_by_others() {
     let mut world = world(3, AuthorityPolicy::Leader);
     world.run_ms(5_000);
-    // The liar sends numbers and an age that are impossible.
+    // The liar sends an impossible join order and age.
     let liar = 2;
     world.tamper = Box::new(move |from, to, bytes| {
         if (from, to) == (liar, 3) && is_hello(bytes) {
@@ -233,7 +233,7 @@ fn joiner_that_meets_liar_first_is_admitted_by_others() {
     world.link(joiner, 1);
     world.run_ms(3_000);
     expect_order(&mut world, &[0, 1], &[0, 1, 2, joiner]);
-    // The joiner may have dropped the liar, whose numbers led nowhere.
+    // The joiner may have disconnected the liar, whose join order was impossible.
     assert_eq!(order(&mut world, joiner)[..2], [0, 1]);
     assert!(world.session(joiner).local_member().join_order < 100);
     let age = world.session(joiner).session_age();
@@ -299,8 +299,9 @@ fn joiners_through_different_members_agree_on_join_order() {
     }
 }
 
-/// Partitions three peers. Two join on the side of two peers, where the numbers go on. A peer of
-/// that side returns on the other side, which gives it the number of one of the joiners.
+/// Partitions three peers. Two join on the side of two peers, which assigns further join orders. A
+/// peer of that side returns on the other side, which gives it the join order of one of the
+/// joiners.
 fn count_on_apart(world: &mut World) -> [usize; 2] {
     world.run_ms(3_000);
     world.split(&[&[0], &[1, 2]]);
@@ -431,7 +432,7 @@ fn two_members_rejoining_at_once_agree_on_join_order() {
         world.run_ms(4_000);
         assert!(world.session(2).is_member() && world.session(3).is_member());
         hold(&mut world, Micros::ZERO);
-        // Long after all other peers know each other.
+        // Long after all other peers have met.
         world.run_ms(4_000);
         let seen = order(&mut world, 0);
         assert_eq!((seen.len(), &seen[..2]), (4, &[0, 1][..]), "{policy:?}");
@@ -460,7 +461,7 @@ fn member_that_rejoined_is_behind_earlier_lobby_order() {
 }
 
 /// After a rejoin, messages sent before it are still on their way, and their senders do not know
-/// the new number.
+/// the new join order.
 #[test]
 fn stale_hellos_after_rejoin_are_answered_once() {
     let mut world = world(2, AuthorityPolicy::Leader);
@@ -475,6 +476,6 @@ fn stale_hellos_after_rejoin_are_answered_once() {
     while let Some(out) = session.poll_transmit() {
         hellos += usize::from(out.reliable && is_hello(out.bytes));
     }
-    // One without a number, one with the new number, and one for the peer that does not know it.
+    // One without a join order, one with the new one, and one for the peer that does not know it.
     assert!((1..=3).contains(&hellos), "{hellos} hellos");
 }

@@ -1,6 +1,6 @@
 //! The session: local changes, packets and time in; packets, messages and events out. Fourteen
-//! parts own its state; this file is what a game calls, `players.rs` slots and inputs, `route.rs`
-//! links and ticks. Absent: decisions, which are the parts'.
+//! parts own its state; this file is what a game calls, `players.rs` has slots and inputs,
+//! `route.rs` links and ticks. Absent: decisions, which the parts make.
 
 #[cfg(test)]
 mod authority_attacks;
@@ -123,8 +123,8 @@ impl Session {
         is_it.then(|| K::from_words(self.objects.value(place)))
     }
 
-    /// Changes an object under this peer's authority. Sent and read back is `value` within the
-    /// precision of its kind. Constant fields keep their values.
+    /// Changes an object under this peer's authority. Other peers, and later reads here, get
+    /// `value` within the precision of its kind. Constant fields keep their values.
     ///
     /// # Errors
     /// If it does not exist, is of another kind, or another peer has authority.
@@ -298,10 +298,10 @@ impl Session {
         self.values.get(&self.schema, player)
     }
 
-    /// Sends a remote event. It arrives once, in sending order, after the `objects` it is about are
-    /// known there; if one of them is deleted meanwhile, or does not become known within a second,
-    /// it is dropped. If they are [buffered](crate::Interpolation::Buffered) and under the sender's
-    /// authority, it arrives when they are shown as they were when it was sent.
+    /// Sends a remote event. It arrives once, in sending order, after the receiver knows the
+    /// `objects` it is about; if one of them is deleted meanwhile, or stays unknown for a second,
+    /// the event is dropped. If they are [buffered](crate::Interpolation::Buffered) and under the
+    /// sender's authority, it arrives when they are displayed as they were when it was sent.
     ///
     /// Events that [need approval](crate::EventOptions::needs_approval) go to the leader, whose
     /// game approves or rejects them; the leader's own are approved.
@@ -331,7 +331,7 @@ impl Session {
         self.remote_events.send(&mut work!(self), from, to, objects, what)
     }
 
-    /// Next remote event from another peer, or from this one to all.
+    /// Next remote event from another peer, or from this peer if it is among the recipients.
     pub fn poll_remote_event(&mut self) -> Option<RemoteEvent> {
         self.remote_events.poll(&mut work!(self))
     }
@@ -355,8 +355,8 @@ impl Session {
         RemoteEvents::reject(&mut work!(self), &request);
     }
 
-    /// Stores bytes so that other peers can fetch them, and returns their name for a field of an
-    /// object.
+    /// Stores bytes so that other peers can fetch them, and returns the blob, a name that can be a
+    /// field of an object.
     ///
     /// # Errors
     /// If they are too large, or there is no room for them.
@@ -371,7 +371,7 @@ impl Session {
 
     /// Fetches the blob an object names, from its authority or another peer that has it.
     /// [`BlobReceived`](crate::SessionEvent::BlobReceived) follows when it has arrived; until then
-    /// show what was there before.
+    /// show the former content.
     ///
     /// # Errors
     /// If there is no room for it, or too many are being fetched.
@@ -415,7 +415,7 @@ impl Session {
         self.members.spectator
     }
 
-    /// Share of the present members' objects that has arrived, for a joiner's progress bar.
+    /// Part of the present members' objects that has arrived, for a joiner's progress bar.
     pub fn sync_progress(&self) -> SyncProgress {
         let inbound = self.peers.iter().map(|peer| &peer.inbound);
         let expected = inbound.clone().map(|inbound| inbound.announced).sum();
@@ -431,7 +431,7 @@ impl Session {
             .is_some_and(|peer| places.all(|place| !self.view().wants(&self.objects, peer, place)))
     }
 
-    /// What all peers must have in common, as one number: game, kinds, policy and interval.
+    /// Fingerprint of everything all peers must have in common: game, kinds, policy and interval.
     pub fn fingerprint(&self) -> u64 {
         self.schema.fingerprint()
     }

@@ -1,5 +1,5 @@
-//! Players as a session's caller sees them: slots here and elsewhere, identities of peers, inputs.
-//! A game and its room call it. Absent: links, objects.
+//! Players from the view of a session's caller: slots of this and other peers, identities of peers,
+//! inputs. A game and its room call it. Absent: links, objects.
 
 use std::any::type_name;
 
@@ -20,7 +20,7 @@ impl Session {
         self.set_identity(peer, (player, SlotSet::EMPTY));
     }
 
-    /// The same for a peer with several players, by all of their slots.
+    /// As [`vouch`](Session::vouch), for a peer with several players, by all of their slots.
     pub fn vouch_slots(&mut self, peer: PeerId, slots: SlotSet) {
         if let Some(first) = slots.lowest() {
             self.set_identity(peer, (first, slots.difference(SlotSet::of(first))));
@@ -46,8 +46,9 @@ impl Session {
     }
 
     /// States that a peer came after this one became a member, if the caller knows, for instance
-    /// from a lobby. It then ranks behind all members known here, whatever it claims. Ends when
-    /// this peer has to join again: it may itself rank behind peers that came after it.
+    /// from a lobby. It then ranks behind all members known here, whatever it claims. The statement
+    /// ends when this peer has to join again, because it may then rank behind peers that came after
+    /// it.
     pub fn vouch_later_joiner(&mut self, peer: PeerId) {
         if self.is_member() && self.cx.stats.rejoins == 0 {
             self.members.note_joiner(peer);
@@ -59,9 +60,9 @@ impl Session {
         self.members.came_later(peer)
     }
 
-    /// Changes to another player's slot, with all objects; the player with that slot gets the old
-    /// one. For a player that played alone and now has a slot among others. Returns whether it
-    /// changed: it does only while there is no link.
+    /// Moves the local player to another slot, with all its objects; a player that had that slot
+    /// gets the old one. For a player that played alone and now has a slot among others. Returns
+    /// whether it changed, which is possible only while there is no link.
     pub fn set_local_slot(&mut self, player: Slot) -> bool {
         let (me, slots) = (self.members.me, (player, SlotSet::EMPTY));
         if self.peers.is_empty() && (me.slot, me.extra_slots) != slots {

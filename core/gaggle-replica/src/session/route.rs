@@ -1,5 +1,5 @@
 //! Routing of packets, messages and ticks: each goes to the part it concerns, and that part's
-//! result to the others. Absent: decisions of its own, bytes.
+//! result to the others. The game's loop calls it. Absent: decisions of its own, bytes.
 
 use gaggle_kit::{DecodeError, Micros, PeerId};
 
@@ -22,8 +22,8 @@ use crate::version::{Record, Version};
 
 /// Restarts a peer may make in one link; each costs a pass over all objects.
 const RESTARTS_MAX: u32 = 16;
-/// Answers to a peer within one start of a link that it does not know this peer's epoch: once or
-/// twice is honest.
+/// Most answers within one start of a link to a peer that does not know this peer's epoch: honest
+/// peers need one or two.
 const ANSWERED_MAX: u32 = 32;
 /// Times a peer may claim a membership it cannot have: the same hello may have been sent twice.
 const DOUBTS_MAX: u32 = 4;
@@ -174,8 +174,7 @@ impl Session {
             if self.peers[index].handshake.restarts >= RESTARTS_MAX {
                 return Err(PeerFault::TooManyRestarts { max: RESTARTS_MAX });
             }
-            // It restarted without this peer's notice: nothing sent before counts, in either
-            // direction.
+            // It restarted unnoticed by this peer: nothing sent before counts, in either direction.
             let gone = self.peers[index].member();
             let unheard = self.peers[index].inbound.unheard();
             self.release_link(index);
@@ -229,8 +228,8 @@ impl Session {
         if handshake.answered > ANSWERED_MAX {
             return Err(PeerFault::TooManyRestarts { max: ANSWERED_MAX });
         }
-        // A hello from before the peer can have received ours is answered once, however many of
-        // them are on their way: the peer would take repeated answers for insistence.
+        // A hello sent before the peer can have received the local one is answered once, however
+        // many are on their way: the peer would take repeated answers for insistence.
         if handshake.greeted != hello.epoch {
             self.greet(index, false);
         }
@@ -257,7 +256,7 @@ impl Session {
         link.handshake.welcomed_at = self.cx.now;
         link.inbound.heard_at = self.cx.now;
         let peer = link.id;
-        // A hello from before this start of the link may be outdated.
+        // A hello sent before this start of the link may be outdated.
         let still = hello.echo == link.handshake.epoch;
         self.members.roster.insert(present);
         self.cx.emit(SessionEvent::Joined { player: present.slot, peer });
@@ -302,7 +301,7 @@ impl Session {
     /// to their successors.
     pub(super) fn stand_down(&mut self, peer: PeerId, highest: u32) {
         for index in 0..self.objects.dirty.len() {
-            // What was not sent to any peer does not count for this tick.
+            // Values not sent to any peer do not count for this tick.
             let (place, tick) = (self.objects.dirty[index], self.cx.tick + 1);
             let mine = |record: &Record| record.version.authority == self.members.me.id;
             if let Some(record) = self.objects[place].record.filter(mine) {

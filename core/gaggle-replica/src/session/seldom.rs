@@ -1,4 +1,4 @@
-//! Cases that the runs of `harness.rs` reach too rarely to prove there, each as its own test.
+//! Cases that the runs of `harness.rs` reach too rarely, each as its own test.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::ablation::Rule;
 use crate::version::{Record, Version};
 use crate::{AuthorityPolicy, Kinds, MemberId, MemberTag, ObjectId, ReplicaConfig, RosterMember};
 
-/// A peer deletes an object of another's, tells only a third peer, and leaves. The authority has
-/// nothing left to send and would never learn of the deletion.
+/// A peer deletes another's object, tells only a third peer, and leaves. The authority has nothing
+/// left to send and would never learn of the deletion.
 #[test]
 fn orphan_deletion_not_relayed_never_reaches_authority() {
     for without in [None, Some(Rule::OrphanTombstonesAreRelayed)] {
@@ -35,8 +35,8 @@ fn orphan_deletion_not_relayed_never_reaches_authority() {
     }
 }
 
-/// One run in thousands with seven peers. Two members without the right deleted the same object,
-/// and each gave way to the other, which it took for the leader. The leader never received the
+/// One run in thousands with seven peers. Two members without a right to an object deleted it, and
+/// each gave way to the other, which it took for the leader. The leader never received the
 /// deletion. Both are present, so only each itself may report its record, and neither does.
 #[test]
 fn two_peers_that_gave_way_to_each_other_settle_by_rule() {
@@ -72,8 +72,8 @@ fn two_peers_that_gave_way_to_each_other_settle_by_rule() {
     }
 }
 
-/// One run in 60,000. The successor rejects a relayed record of a member it never met, because it
-/// does not know the object. It then learns of the object from a member with the right to it.
+/// One run in 60,000. The successor rejects a forwarded record of a member it never met, because it
+/// does not know the object. It then learns of the object from a member with a right to it.
 #[test]
 fn rejected_record_counts_after_object_is_known() {
     let policy = AuthorityPolicy::Custom(Arc::new(Skippers { alone: false }));

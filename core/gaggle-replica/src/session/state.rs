@@ -1,4 +1,4 @@
-//! The fourteen parts a session is made of. Absent: what they do.
+//! The fourteen parts of a session. Every method of it uses them. Absent: what they do.
 
 use gaggle_kit::{Prng, Slot};
 

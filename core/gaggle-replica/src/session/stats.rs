@@ -1,4 +1,5 @@
-//! Counters and progress of a session, for overlays and logs. Absent: what counts them.
+//! Counters and progress of a session, for overlays and logs. Parts of the session count. Absent:
+//! what follows from a counter.
 
 /// Progress of receiving a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,7 +23,7 @@ pub struct SessionStats {
     pub updates_full: u64,
     /// Packets accepted and read.
     pub packets_received: u64,
-    /// Packets that were not used: duplicates, of another epoch, or with a baseline that is gone.
+    /// Packets that were ignored: duplicates, of another epoch, or with a baseline that is gone.
     pub packets_dropped: u64,
     /// Updates in accepted packets.
     pub updates_received: u64,

@@ -1,5 +1,5 @@
 //! Parts that a decision about objects reads and writes, borrowed for one call. The session makes
-//! it from its fields. Absent: packets, what a decision is.
+//! it from its fields. Absent: packets, the decisions.
 
 use crate::ObjectId;
 use crate::authority::MembershipView;
@@ -66,7 +66,7 @@ impl Work<'_> {
 
 #[cfg(test)]
 pub(crate) mod bench {
-    //! Parts without a session, for tests of the others.
+    //! Parts without a session, for tests of other parts.
 
     use gaggle_kit::{Micros, PeerId, Prng, Slot};
 

@@ -1,6 +1,6 @@
-//! Deletions delayed with the motion they belong to: an object of a buffered kind is shown until
-//! its deletion is due. The deletion itself takes effect at once; only display and
-//! [`SessionEvent::Despawned`] come later. Absent: objects that exist.
+//! Deleted objects still on display: a buffered kind is shown in the past, so its deletion is shown
+//! and reported when the playhead reaches it. The record is deleted at once. `Smoothing` owns it.
+//! Absent: objects that exist.
 
 use gaggle_kit::PeerId;
 
@@ -14,10 +14,10 @@ use crate::store::ObjectIndex;
 use crate::version::Record;
 use crate::{Interpolation, Kind, ObjectId};
 
-/// Deleted objects that are still shown. Beyond these an object vanishes at once.
+/// Most deleted objects on display. Beyond these an object vanishes at once.
 const DEPARTING_MAX: usize = 256;
 
-/// A deleted object that is still shown.
+/// A deleted object that is still on display.
 #[derive(Debug)]
 pub(crate) struct Departing {
     id: ObjectId,
@@ -26,14 +26,14 @@ pub(crate) struct Departing {
     peer: PeerId,
     /// Time of the deletion on that peer's clock, in µs.
     at: i64,
-    /// The last value, constants included, and earlier ones by tick.
+    /// Last value, constants included; `told` has earlier ones by tick.
     value: Vec<i32>,
     told: Vec<(u32, Vec<i32>)>,
 }
 
 impl Smoothing {
-    /// A record that deletes an object is about to replace its present one. Returns whether the
-    /// object is shown for longer.
+    /// Called before a deleting record replaces the object's record. Returns whether the object
+    /// stays on display.
     pub(crate) fn keep_showing(&mut self, scene: Scene<'_>, place: ObjectIndex, deletion: &Record) -> bool {
         let Scene { cx, objects, peers } = scene;
         let object = &objects[place];
@@ -44,8 +44,8 @@ impl Smoothing {
         }
         let holder = before.version.authority;
         let Some(link) = peers.of(holder) else { return false };
-        // A deletion by another peer has no time on the authority's clock: what arrived until now
-        // is shown to its end.
+        // Another peer's deletion has no tick of the authority: the object is shown up to the tick
+        // of its last record.
         let by_holder = deletion.version.authority == holder;
         let at =
             link.playback.clock.time_of(if by_holder { deletion.version.tick } else { before.version.tick });
@@ -68,7 +68,8 @@ impl Smoothing {
         self.departing.iter().any(|departing| departing.id == id)
     }
 
-    /// The object exists again: its deletion is not reported. Returns whether it was still to be.
+    /// Forgets a deletion that is not reported yet, because the object exists again. True if there
+    /// was one.
     pub(crate) fn return_departing(&mut self, id: ObjectId) -> bool {
         let before = self.departing.len();
         self.departing.retain(|departing| departing.id != id);

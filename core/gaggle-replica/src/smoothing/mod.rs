@@ -1,6 +1,6 @@
-//! Display of objects: a little late or extrapolated, with fading errors, and deleted objects whose
-//! motion is not over. Every change of a record notes what was shown. Absent: who may change a
-//! record, what is sent.
+//! Display of objects: a little late or extrapolated, with fading errors, and deleted objects still
+//! on display. Every change of a record notes what was displayed before. Absent: which peer may
+//! change a record, what is sent.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -39,7 +39,7 @@ struct Scratch {
     kind: u8,
 }
 
-/// What display reads.
+/// State that display reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) cx: &'a Cx,
@@ -103,7 +103,7 @@ impl<'a> Scene<'a> {
         match kind.rules.interpolation {
             Interpolation::Extrapolated => {
                 let told = link.playback.clock.time_of(record.version.tick);
-                // A packet without delay would bring the sender's clock of half a round trip ago.
+                // The clock estimate is half a round trip behind the sender's present.
                 let half = link.playback.one_way();
                 let age = link.playback.clock.now(now).map_or(0, |then| then - told + half);
                 let silence = now.since(object.changed_at).get() as f64;

@@ -70,8 +70,8 @@ fn replicas_after_random_faults_become_equal_and_silent() {
     assert!(tally.renumbered > 150, "only {} joined again under another number", tally.renumbered);
 }
 
-/// Seven peers reach what few do not: several peers tell a member to join again at once, and
-/// records travel over longer chains of peers.
+/// Seven peers reach states that fewer do not: several peers tell a member to join again at once,
+/// and records are forwarded over longer chains of peers.
 #[test]
 fn seven_replicas_after_faults_become_equal_and_silent() {
     let mut tally = Tally::default();
@@ -89,8 +89,8 @@ fn seven_replicas_after_faults_become_equal_and_silent() {
     }
 }
 
-/// Every rule is needed: without it some run diverges. Some are needed too rarely for this
-/// test, in a few of 20,000 runs or fewer: see `rule_removed_failure_rate`.
+/// Every rule is needed: without it some run diverges. Rules needed too rarely for this test, in a
+/// few of 20,000 runs or fewer, are measured by `rule_removed_failure_rate`.
 #[test]
 fn rule_removed_makes_some_run_diverge() {
     for rule in [

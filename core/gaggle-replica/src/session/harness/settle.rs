@@ -8,7 +8,8 @@ use crate::ObjectId;
 use crate::session::Session;
 
 impl World {
-    /// Timeouts are right and links are fair, if lossy: all replicas become equal and silent.
+    /// Corrects all timeouts and heals the network, apart from some loss: all replicas must become
+    /// equal and silent.
     pub(super) fn heal(&mut self) -> Result<(), String> {
         self.group.fill(0);
         let count = self.machines.len();

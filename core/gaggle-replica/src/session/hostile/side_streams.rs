@@ -24,8 +24,7 @@ fn event_or_value_in_name_of_another_causes_fault() {
 fn value_of_another_writer_is_not_taken() {
     let mut world = world(3, AuthorityPolicy::Leader);
     let writer = liar(&mut world).local_member();
-    // Only the leader may write it: a value of another peer is ignored while the leader has sent
-    // one.
+    // Only the leader may write the value: another peer's is ignored once the leader has sent one.
     world.session(0).set_value(player(2), &Score(3)).unwrap();
     say(
         &mut world,
@@ -71,7 +70,7 @@ fn value_of_invented_writer_is_contradicted() {
         assert_eq!(world.session(index).value(player(2)), Some(Score(3)), "at {index}");
         assert_eq!(world.session(index).value(player(1)), Some(Name(7)), "at {index}");
     }
-    // The corrected value leaves room for the next one.
+    // The rate limit leaves room for the next value after the correction.
     world.session(0).set_value(player(2), &Score(4)).unwrap();
     world.session(1).set_value(player(1), &Name(8)).unwrap();
     world.run_ms(200);
