@@ -99,7 +99,7 @@ pub enum JoinMode {
 #[non_exhaustive]
 pub enum SessionError {
     /// A setting is out of its range.
-    #[error("{setting} is {value}, choose {min} to {max}")]
+    #[error("{setting} is {value}; choose {min} to {max}")]
     Setting {
         /// Field of [`ReplicaConfig`] out of range.
         setting: &'static str,
@@ -201,7 +201,7 @@ impl ReplicaConfig {
         within("playout_ticks_max", self.playout_ticks_max.into(), 1, 10)?;
         let most = self.playout_ticks_max.into();
         within("playout_ticks_min", self.playout_ticks_min.into(), 1, most)?;
-        within("grave (µs)", self.tombstone_ttl.get(), self.reconnect_window.get(), u64::MAX)?;
-        within("inherit_after (µs)", self.succession_delay.get(), 0, 60_000_000)
+        within("tombstone_ttl (µs)", self.tombstone_ttl.get(), self.reconnect_window.get(), u64::MAX)?;
+        within("succession_delay (µs)", self.succession_delay.get(), 0, 60_000_000)
     }
 }

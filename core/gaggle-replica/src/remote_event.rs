@@ -94,7 +94,7 @@ pub enum EventError {
     #[error("remote events of this type are not registered; call `Kinds::with_event`")]
     UnknownType,
     /// It is about too many objects or has too many bytes.
-    #[error("too large: at most {EVENT_OBJECTS_MAX} objects and {EVENT_BYTES_MAX} bytes")]
+    #[error("too large; use at most {EVENT_OBJECTS_MAX} objects and {EVENT_BYTES_MAX} bytes")]
     TooLarge,
     /// Too soon after the last one of its type.
     #[error("too soon after the last remote event of its type; retry after `min_interval`")]

@@ -571,7 +571,7 @@ mod tests {
     fn slot_beyond_254_is_rejected_everywhere() {
         let (beyond, config) = (Slot::at(255), ReplicaConfig::default());
         let refused = Session::new(config, Kinds::new(), beyond, JoinMode::Create, 7).unwrap_err();
-        assert_eq!(refused.to_string(), "slot is 255, choose 0 to 254");
+        assert_eq!(refused.to_string(), "slot is 255; choose 0 to 254");
         let mut session = session(AuthorityPolicy::Leader);
         session.tick(Micros::from_secs(1));
         assert_eq!(
