@@ -1,6 +1,5 @@
-//! A room without its engine and platform types: for menus, overlays and tests that serve every
-//! game.
-//! The caller of rooms holds it as `dyn`. Absent: what differs between engines.
+//! A room without its engine and platform types. Menus, overlays and tests that serve every game
+//! hold it as `dyn`. Absent: what differs between engines.
 
 use gaggle_kit::{PeerId, SlotSet};
 use gaggle_link::SendError;
@@ -15,8 +14,8 @@ use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
 use crate::room::Room;
 
-/// What menus need of a [`Room`], whatever it plays. Hold it as `&mut dyn AnyRoom`. It is kept
-/// small: a page carries every method of it.
+/// Methods of a [`Room`] that menus need, the same for every engine. Hold it as `&mut dyn AnyRoom`.
+/// It is kept small, because every method of it takes space in a page.
 ///
 /// ```
 /// use gaggle::{AnyRoom, Phase};
@@ -34,7 +33,7 @@ pub trait AnyRoom {
     fn phase(&self) -> Phase;
     /// The same as [`Room::stall`].
     fn stall(&self) -> Option<Stall>;
-    /// The room that is wanted: see [`RoomConfig::join`](crate::RoomConfig::join).
+    /// The requested room: see [`RoomConfig::join`](crate::RoomConfig::join).
     fn join_target(&self) -> &JoinTarget;
     /// The same as [`Room::join`].
     fn join(&mut self, target: JoinTarget);

@@ -1,6 +1,5 @@
-//! Settings that a room is opened with.
-//! The caller of [`Room::open`](crate::Room::open) makes them. Absent: what changes while a room is
-//! open.
+//! Settings that a room is opened with. The caller of [`Room::open`](crate::Room::open) fills them.
+//! Absent: what changes while a room is open.
 
 use gaggle_kit::{Input, Micros, Slot, SlotSet};
 use gaggle_lobby::client::ClientConfig;
@@ -12,7 +11,7 @@ use gaggle_timeline::TimelineConfig;
 /// Letters of a version; a [`Label`] also holds 16 digits and a dash.
 const VERSION_MAX: usize = Label::LENGTH_MAX - 17;
 
-/// The room that a peer wants to be in.
+/// The room that a peer requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum JoinTarget {
     /// The fullest open room of this game and mode, or a new one.
@@ -22,7 +21,7 @@ pub enum JoinTarget {
     CreatePrivate,
     /// The room with this code.
     Code(RoomCode),
-    /// The room with this code, to watch its match without a slot.
+    /// The room with this code, to spectate its match without a slot.
     Spectate(RoomCode),
     /// No room until [`Room::join`](crate::Room::join): connected to the lobby, and playing solo.
     Browse,
@@ -30,7 +29,7 @@ pub enum JoinTarget {
     Offline,
 }
 
-/// How the matches of a room this peer creates begin. Rooms made by matchmaking follow the
+/// How the matches of a room that this peer creates begin. Rooms created by matchmaking follow the
 /// server's settings of the mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -41,10 +40,11 @@ pub enum StartMode {
     /// Members gather in [`Phase::Lobby`](crate::Phase::Lobby) until the host
     /// [starts](crate::HostCommand::Start) a match, which all of them begin together from the same
     /// state: see [`Game::on_start`](crate::Game::on_start) and
-    /// [`World::on_start`](crate::World::on_start). After it they are in the lobby again.
+    /// [`World::on_start`](crate::World::on_start). After the match they are in the lobby again.
     HostStarts {
-        /// Players may join a match while it runs. Otherwise the host can only start when all
-        /// members are [ready](crate::Room::set_ready), and new players wait for no match.
+        /// Whether players may join a match while it runs. If not, the host can only start when all
+        /// members are [ready](crate::Room::set_ready), and new players wait until the match is
+        /// over.
         join_late: bool,
     },
 }
@@ -62,7 +62,7 @@ pub enum StartMode {
 pub struct RoomConfig<S = TimelineConfig> {
     /// Name of the game at the server.
     pub game: Label,
-    /// The version that [`RoomConfig::version`] set, as players read it.
+    /// Version set by [`RoomConfig::version`], as players read it.
     pub version: String,
     /// Mode of the game at the server; matchmaking joins rooms of one mode.
     pub mode: Label,
@@ -72,21 +72,21 @@ pub struct RoomConfig<S = TimelineConfig> {
     pub join: JoinTarget,
     /// How the matches of a new room begin. Default drop-in.
     pub start: StartMode,
-    /// What the game keeps about a room that this peer creates: a JSON object. Default empty.
+    /// The game's settings for a room that this peer creates: a JSON object. Default empty.
     pub room_settings: RawJson,
-    /// The slot that this peer asks for, if no other player has it. Solo it has that slot. To many
-    /// games a slot is a color.
+    /// The slot that this peer requests, used if no other player has it, and in solo play. Many
+    /// games derive a player's color from it.
     pub preferred_slot: Option<u8>,
-    /// Players at this peer, 1 by default. In a world of replicated objects 8 at most, and as many
-    /// as have inputs of 32 bytes together.
+    /// Players at this peer, 1 by default. In a world of replicated objects at most 8, whose inputs
+    /// must fit 32 bytes together.
     pub local_players: usize,
     /// Identity of the player, and how to reconnect.
     pub lobby: ClientConfig,
-    /// The rules of the match. [`TimelineConfig::game_fingerprint`] keeps versions of a game apart.
+    /// Rules of the match. [`TimelineConfig::game_fingerprint`] separates versions of a game.
     pub engine: S,
-    /// Keep the match on the screen as a [replay](crate::Room::replay_bytes) and note its
-    /// [states](crate::Room::checksums): every confirmed frame is played once more for it, and up
-    /// to 8 MiB are kept. Default no; a [`WorldRoom`](crate::WorldRoom) records nothing.
+    /// Whether to record the shown match as a [replay](crate::Room::replay_bytes) with
+    /// [checksums](crate::Room::checksums): every confirmed frame is simulated once more for it,
+    /// and up to 8 MiB are kept. Default no; a [`WorldRoom`](crate::WorldRoom) records nothing.
     pub record_replay: bool,
     /// Longest time without progress while joining a match; then this peer plays on without it.
     /// Default 15 s.
@@ -104,7 +104,7 @@ impl RoomConfig {
     }
 
     /// Sets the version of the game: only peers with equal versions meet. Change it with every rule
-    /// of the game, because peers with different rules desync. Most games give their crate's
+    /// of the game, because peers with different rules desync. Most games use their crate's
     /// version. Builds whose states or inputs have different fields never meet.
     ///
     /// ```
@@ -119,7 +119,7 @@ impl RoomConfig {
         self
     }
 
-    /// Replaces the rules of the match. The number of slots and the version stay.
+    /// Replaces the rules of the match. The number of slots and the version are kept.
     ///
     /// ```
     /// use gaggle::{RoomConfig, TimelineConfig};
@@ -136,8 +136,8 @@ impl RoomConfig {
         self
     }
 
-    /// What peers must have in common to meet in the lobby: the version of the game, the fields of
-    /// its state and input, and the settings of the match. `shape` is of the state.
+    /// Identity by which the lobby matches peers: the version of the game, the fields of its state
+    /// and input, and the settings of the match. `shape` is the fingerprint of the state.
     pub(crate) fn build_id<I: Input>(&self, shape: u64) -> Label {
         let session = &self.engine;
         let settings = session.settings_fingerprint::<I>(session.slot_count);
@@ -172,20 +172,21 @@ impl RoomConfig<gaggle_replica::ReplicaConfig> {
 }
 
 impl<S> RoomConfig<S> {
-    /// The slots of so many players that begin a match, as the lobby gives them in an empty room.
+    /// The slots of `players` players that begin a match, as the lobby assigns them in an empty
+    /// room.
     pub(crate) fn first_slots(&self, players: usize) -> SlotSet {
         let liked = self.preferred_slot.filter(|liked| *liked < self.max_players).map(usize::from);
         let others = (0..=players).filter(|slot| Some(*slot) != liked);
         liked.into_iter().chain(others).take(players).map(Slot::at).collect()
     }
 
-    /// What peers must have in common, as the lobby calls it: the version for players to read, and
-    /// a number for the rest.
+    /// Label by which the lobby matches peers: the version for players to read, and a number for
+    /// everything else.
     pub(crate) fn build_label(&self, fingerprint: u64) -> Label {
         let is_plain = |letter: &char| matches!(letter, 'a'..='z' | '0'..='9' | '.' | '_');
         let version: String =
             self.version.to_ascii_lowercase().chars().filter(is_plain).take(VERSION_MAX).collect();
-        // These letters always make a label: no text of an error is needed in every page.
+        // These characters always make a valid label, so no error text is needed in every page.
         format!("{version}-{fingerprint:016x}").parse().unwrap_or_default()
     }
 

@@ -1,9 +1,8 @@
 //! What a [`Room`](crate::Room) plays: a game on one timeline, with its state here or elsewhere, or
 //! a world of replicated objects.
 //!
-//! The lobby side of a room (reservation, members, mesh, events) is [`LobbyRoom`]; an engine gets
-//! it as an argument and decides which match is on the screen, when a join attempt has succeeded
-//! and who is present. Absent: sockets, the lobby protocol, anything drawn.
+//! An engine gets the lobby side of a room, [`LobbyRoom`], as an argument. It decides which match
+//! is shown, when a join has succeeded and which peers are present. Absent: sockets, drawing.
 
 mod game;
 pub(crate) mod input_latch;
@@ -24,7 +23,8 @@ pub use game::GameEngine;
 pub use requests::{Requests, StateShape};
 pub use world::WorldEngine;
 
-/// One match on this peer, and how it changes hands. Implemented by [`GameEngine`], [`WorldEngine`]
+/// One match on this peer, and its transitions to other matches. Implemented by [`GameEngine`],
+/// [`WorldEngine`]
 /// and [`Requests`]; use the aliases [`GameRoom`](crate::GameRoom),
 /// [`WorldRoom`](crate::WorldRoom) and [`RequestRoom`](crate::RequestRoom).
 ///
@@ -32,11 +32,11 @@ pub use world::WorldEngine;
 pub trait Engine: sealed::Sealed + Sized {
     /// Rules all peers of a match must agree on.
     type Config;
-    /// What a match begins with: the game, or the world.
+    /// Initial content of a match: the game, or the world.
     type Content;
     /// Input of one player in one tick.
     type Input: Input;
-    /// Counters since the match on the screen began.
+    /// Counters since the shown match began.
     type Stats;
     /// A setting that is out of range.
     type Error: Error;
@@ -50,18 +50,18 @@ pub trait Engine: sealed::Sealed + Sized {
         rng: &mut Prng,
     ) -> Result<Self, Self::Error>;
 
-    /// What peers must have in common to be matched by the lobby.
+    /// Identity by which the lobby matches peers.
     #[doc(hidden)]
     fn build_id(&self, config: &RoomConfig<Self::Config>) -> Label;
 
-    /// Takes over what a player chose while `previous` was on the screen.
+    /// Takes over settings that a player chose while `previous` was shown.
     #[doc(hidden)]
     fn keep_choices_of(&mut self, previous: &Self);
 
     #[doc(hidden)]
     fn set_input(&mut self, player: usize, input: Self::Input);
 
-    /// Carries out what the lobby asks for.
+    /// Carries out an action the lobby side requests.
     #[doc(hidden)]
     fn handle_action<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>, action: LobbyAction);
 
@@ -91,7 +91,7 @@ pub trait Engine: sealed::Sealed + Sized {
     #[doc(hidden)]
     fn phase(&self) -> Phase;
 
-    /// The local players take part in the room's match.
+    /// Whether the local players take part in the room's match.
     #[doc(hidden)]
     fn is_playing(&self) -> bool;
 
@@ -104,14 +104,14 @@ pub trait Engine: sealed::Sealed + Sized {
     #[doc(hidden)]
     fn local_slots(&self) -> SlotSet;
 
-    /// The slots of a peer's players in the match on the screen.
+    /// The slots of a peer's players in the shown match.
     #[doc(hidden)]
     fn slots_of<P: Platform>(&self, room: &LobbyRoom<Self::Config, P>, peer: PeerId) -> SlotSet;
 
     #[doc(hidden)]
     fn leader<P: Platform>(&self, room: &LobbyRoom<Self::Config, P>) -> Option<PeerId>;
 
-    /// Scores by the peer whose players they belong to.
+    /// Scores by peer; a peer's score is that of its first player.
     #[doc(hidden)]
     fn scores_by_peer<P: Platform>(
         &self,
@@ -119,7 +119,7 @@ pub trait Engine: sealed::Sealed + Sized {
         scores: &[(Slot, i64)],
     ) -> Vec<(PeerId, i64)>;
 
-    /// Whom the match on the screen waits for. State that travels waits for nothing.
+    /// Peers that the shown match waits for. A world of replicated objects waits for none.
     #[doc(hidden)]
     fn stall<P: Platform>(&self, room: &LobbyRoom<Self::Config, P>) -> Option<Stall> {
         let _ = room;

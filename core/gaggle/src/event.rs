@@ -1,6 +1,5 @@
-//! Events of a room, for players and developers.
-//! Engines and the lobby side queue them, [`Room::poll_event`](crate::Room::poll_event) returns
-//! them. Absent: what a room does about them.
+//! Events of a room, for players and developers. Engines and the lobby side queue them,
+//! [`Room::poll_event`](crate::Room::poll_event) returns them. Absent: how a room reacts to them.
 
 use std::fmt;
 
@@ -14,28 +13,28 @@ use gaggle_timeline::DesyncCause;
 /// How a player left a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaveCause {
-    /// The peer said so, to the match or to the lobby: no peer had to wait for it.
+    /// The peer announced it, to the match or to the lobby: no peer had to wait for it.
     Left,
-    /// Nothing arrived from the peer any more. Its reservation is kept for a while.
+    /// No packet of the peer arrived any more. Its reservation is kept for a while.
     TimedOut,
 }
 
-/// Why a peer's link was closed. Shown as text it says what a developer has to do.
+/// Why a peer's link was closed. Its text says what a developer has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PeerRejection {
     /// In a [`GameRoom`](crate::GameRoom): its build or settings differ.
     Match(gaggle_timeline::RejectReason),
-    /// In a [`GameRoom`](crate::GameRoom): it sent what no correct peer sends.
+    /// In a [`GameRoom`](crate::GameRoom): it sent data that no correct peer sends.
     MatchFault(gaggle_timeline::PeerFault),
     /// In a [`WorldRoom`](crate::WorldRoom): its build or settings differ.
     World(gaggle_replica::RejectReason),
-    /// In a [`WorldRoom`](crate::WorldRoom): it sent what no correct peer sends.
+    /// In a [`WorldRoom`](crate::WorldRoom): it sent data that no correct peer sends.
     WorldFault(gaggle_replica::PeerFault),
 }
 
 impl PeerRejection {
-    /// Whether it is another build of the game, and did nothing wrong.
+    /// Whether it has another build of the game, and committed no violation.
     pub fn is_other_build(&self) -> bool {
         matches!(self, PeerRejection::Match(_) | PeerRejection::World(_))
     }
@@ -52,8 +51,7 @@ impl fmt::Display for PeerRejection {
     }
 }
 
-/// What a player or developer should know, each reported once. `Display` gives a short sentence for
-/// players.
+/// An event for players or developers, reported once. `Display` gives a short sentence for players.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RoomEvent {
@@ -66,7 +64,7 @@ pub enum RoomEvent {
         /// The display name, which is the issuer's.
         name: String,
     },
-    /// The lobby refused the token, and the player is a guest: sign in again for another token.
+    /// The lobby rejected the token, and the player is a guest: sign in again for another token.
     SignInRejected(Rejection),
     /// This peer is a member of a room.
     RoomJoined {
@@ -75,7 +73,7 @@ pub enum RoomEvent {
         /// It had a reservation there before.
         resumed: bool,
     },
-    /// This peer is no member any more and plays solo.
+    /// This peer is no longer a member and plays solo.
     RoomLeft {
         /// Why it left.
         reason: LeaveReason,
@@ -97,7 +95,7 @@ pub enum RoomEvent {
     /// The list of open rooms changed: see
     /// [`Client::room_list`](gaggle_lobby::client::Client::room_list).
     RoomListChanged,
-    /// The answer to something asked through [`Room::lobby_client`](crate::Room::lobby_client).
+    /// The answer to a request made through [`Room::lobby_client`](crate::Room::lobby_client).
     LobbyReply {
         /// The request it answers.
         request: RequestId,
@@ -124,8 +122,8 @@ pub enum RoomEvent {
     /// [`RoomEvent::StateTooLarge`] or [`RoomEvent::LineTooSlow`] said why, unless the other peers
     /// were only unreachable.
     JoinFailed,
-    /// The link to a peer was closed for good: it has another build of the game, or broke the
-    /// protocol. If that holds for all members, this peer leaves the room.
+    /// The link to a peer was closed and is not opened again: it has another build of the game, or
+    /// violated the protocol. If that holds for all members, this peer leaves the room.
     Rejected {
         /// The other peer.
         peer: PeerId,
@@ -134,8 +132,8 @@ pub enum RoomEvent {
         /// What differs, or what it did.
         reason: PeerRejection,
     },
-    /// The state of the match is larger than can be sent, so no peer can join. To mend in the game:
-    /// what never changes, such as levels and tables, belongs outside of its state.
+    /// The state of the match is too large to send, so no peer can join. Fix it in the game:
+    /// constant data, such as levels and tables, belongs outside of its state.
     StateTooLarge {
         /// Size of the encoded state.
         bytes: u64,
@@ -159,7 +157,7 @@ pub enum RoomEvent {
     /// others; [`RoomEvent::PlayerJoined`] and [`RoomEvent::PlayerLeft`] report changes from here
     /// on.
     MatchJoined,
-    /// This peer watches the room's match; the same holds.
+    /// This peer spectates the room's match; `members` and later events as for `MatchJoined`.
     SpectatingStarted,
     /// A player joined the match.
     PlayerJoined {
@@ -177,7 +175,7 @@ pub enum RoomEvent {
         /// By its own decision, or not.
         cause: LeaveCause,
     },
-    /// Nothing arrives from a player at the moment.
+    /// No packets of a player arrive at the moment.
     PlayerInterrupted {
         /// The other peer.
         peer: PeerId,
@@ -210,8 +208,8 @@ pub enum RoomEvent {
         /// The host's display name.
         name: String,
     },
-    /// A member is ready for the next match, or takes it back. A match that starts clears readiness
-    /// without this event.
+    /// A member is ready for the next match, or no longer ready. The start of a match clears
+    /// readiness without this event.
     ReadyChanged {
         /// The member, perhaps this peer.
         peer: PeerId,
@@ -236,11 +234,11 @@ pub enum RoomEvent {
         /// Its display name.
         name: String,
     },
-    /// A split match was merged, and the other branch goes on. [`RoomEvent::PlayerJoined`] and
-    /// [`RoomEvent::PlayerLeft`] follow for the players only one branch had.
+    /// A partitioned match was merged, and the other branch goes on. [`RoomEvent::PlayerJoined`]
+    /// and [`RoomEvent::PlayerLeft`] follow for players that only one branch had.
     BranchAbandoned,
-    /// Two peers computed different states from the same inputs: a bug in the game. A peer that is
-    /// alone with its state takes the others'.
+    /// Two peers computed different states from the same inputs: a bug in the game. The peer in the
+    /// minority takes the others' state.
     DesyncDetected {
         /// The other peer.
         peer: PeerId,
@@ -259,7 +257,7 @@ pub enum RoomEvent {
         cause: DesyncCause,
     },
     /// Two peers received different inputs for one frame: a peer sends different inputs to
-    /// different peers, or lies about what it received.
+    /// different peers, or reports wrongly what it received.
     InputsDiverged {
         /// The peer whose inputs differ from this one's.
         peer: PeerId,
@@ -270,13 +268,13 @@ pub enum RoomEvent {
         /// The peer that sent them, once known.
         suspect: Option<PeerId>,
     },
-    /// This peer's state cannot be decoded from its own encoding, so no peer can join by it: a bug
-    /// in the game's `State`. [`check_determinism`](crate::check_determinism) names the field.
+    /// This peer's state cannot be decoded from its own encoding, so no peer can join through it: a
+    /// bug in the game's `State`. [`check_determinism`](crate::check_determinism) names the field.
     StateNotDecodable {
         /// The frame whose state was encoded.
         frame: Frame,
     },
-    /// A peer whose state differed has taken the others'. If it is this one,
+    /// A peer whose state differed has taken the others' state. If it is this peer,
     /// [`Room::take_desync_bundle`](crate::Room::take_desync_bundle) has both states and names the
     /// fields that differ.
     DesyncRecovered {

@@ -1,4 +1,5 @@
-//! Inputs made from the state before their tick.
+//! Inputs computed from the state before their tick. Engines make the context, the caller's closure
+//! reads it. Absent: latching, slots of other players.
 
 use gaggle_kit::{Input, Slot};
 use gaggle_timeline::Game;
@@ -6,8 +7,8 @@ use gaggle_timeline::Game;
 use crate::engine::{Engine, GameEngine, Requests, WorldEngine};
 use crate::world::World;
 
-/// What an input of [`Room::update_with`](crate::Room::update_with) can be made from: the state
-/// before the tick.
+/// State before a tick, from which the closure of [`Room::update_with`](crate::Room::update_with)
+/// computes an input.
 #[derive(Debug)]
 pub struct InputContext<'a, E> {
     /// The local player, counted from 0.
@@ -34,14 +35,14 @@ impl<'a, G: Game + Clone> InputContext<'a, GameEngine<G>> {
 }
 
 impl<'a, I: Input> InputContext<'a, Requests<I>> {
-    /// The session of the match on the screen.
+    /// The session of the shown match.
     pub fn session(&self) -> &'a gaggle_timeline::Session<I> {
         self.engine.session()
     }
 }
 
 impl<'a, W: World> InputContext<'a, WorldEngine<W>> {
-    /// What this peer keeps beside the objects.
+    /// This peer's own data beside the objects.
     pub fn world(&self) -> &'a W {
         self.engine.world()
     }

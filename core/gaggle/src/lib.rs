@@ -2,9 +2,9 @@
 //!
 #![doc = include_str!("../README.md")]
 //!
-//! [`RoomEvent`] is what players should know. Each layer below has events and faults of its own for
-//! callers that use it alone: [`timeline::SessionEvent`], [`replica::SessionEvent`],
-//! [`link::TransportEvent`], and a `PeerFault` each. A room handles all of them.
+//! [`RoomEvent`] is for players. Each layer below has events and faults of its own for callers that
+//! use it alone: [`timeline::SessionEvent`], [`replica::SessionEvent`], [`link::TransportEvent`],
+//! and a `PeerFault` each. A room handles all of them.
 
 mod any_room;
 mod config;

@@ -1,9 +1,8 @@
-//! Lobby side of a room: reservation, members, mesh, queued events. The engine carries out what
-//! [`LobbyRoom::poll_action`] returns.
+//! Lobby side of a room: reservation, members, mesh, queued events.
 //!
-//! `lobby_room/lobby.rs` has what the lobby says, `lobby_room/people.rs` members and names,
-//! `lobby_room/host.rs` roles, `lobby_room/values.rs` values of members, `lobby_room/results.rs`
-//! how matches end. Absent: game state, frames, engine types.
+//! The engine carries out what [`LobbyRoom::poll_action`] returns. In `lobby_room/`, `lobby.rs`
+//! handles lobby messages, `people.rs` members, `host.rs` roles, `values.rs` values, `results.rs`
+//! results of matches. Absent: game state, frames, engine types.
 
 mod host;
 mod lobby;
@@ -36,34 +35,34 @@ pub(crate) use start::{HOST_STARTS, Start};
 #[cfg(feature = "values")]
 pub use values::VALUES_BYTES_MAX;
 
-/// Events kept for a caller that does not fetch them.
+/// Most events kept for a caller that does not fetch them.
 const EVENTS_MAX: usize = 256;
-/// Changes of values reported in one update.
+/// Most changes of values reported in one update.
 const VALUES_REPORTED: usize = 8;
 
-/// What an engine has to do after a message of the lobby.
+/// Action of an engine that follows a lobby message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LobbyAction {
-    /// This peer has a reservation in a new room: the match on the screen becomes the room's.
+    /// This peer has a reservation in a new room: the shown match becomes the room's.
     OpenMatch,
     /// This peer has a reservation in a room with other members: it joins their match.
     JoinMatch,
     /// This peer has a reservation in a room that waits for its host to start a match.
     EnterLobby,
-    /// The countdown to a match runs: the match before is left.
+    /// The countdown to a match runs: the previous match is left.
     PrepareStart,
     /// All members start a match together.
     StartMatch,
     /// This peer has no reservation and no links any more.
     GoSolo,
-    /// A member came to the room or left it.
+    /// A member joined the room or left it.
     MembersChanged,
     /// The lobby knows that this peer is no longer suspended: later joiners join its match, earlier
-    /// ones may play one of their own.
+    /// ones may play in a match of their own.
     Resumed,
 }
 
-/// What peers send beside the match.
+/// Messages and values that peers send beside the match.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     pub(crate) messages: MessageQueue,
@@ -78,14 +77,14 @@ impl Inbox {
     }
 }
 
-/// What this peer knows of its connection to the lobby.
+/// State of this peer's connection to the lobby.
 #[derive(Debug, Default)]
 struct Connection {
-    /// It was lost, and is not back yet.
+    /// Whether it was lost, and is not restored yet.
     server_lost: bool,
-    /// It was reported that the lobby accepted the token.
+    /// Whether it was reported that the lobby accepted the token.
     signed_in: bool,
-    /// This peer closed it.
+    /// Whether this peer closed it.
     hung_up: bool,
     /// When the lobby was last reachable again.
     back_at: Option<Micros>,
@@ -93,7 +92,7 @@ struct Connection {
     seat_asked: Option<RequestId>,
 }
 
-/// When to ask for ICE servers again, if their credentials end.
+/// When to request ICE servers again, before their credentials expire.
 #[derive(Debug, Default)]
 struct IceRenewal {
     due: Option<Micros>,
@@ -101,10 +100,10 @@ struct IceRenewal {
     asked: Option<RequestId>,
 }
 
-/// The reservation of this peer, or its wish for one, and what belongs to it.
+/// The reservation of this peer, or its request for one, and everything that belongs to it.
 pub struct LobbyRoom<S, P: Platform> {
     pub(crate) config: RoomConfig<S>,
-    /// What peers must have in common to meet in the lobby.
+    /// Identity by which the lobby matches peers.
     pub(crate) build_id: Label,
     pub(crate) platform: P,
     /// The links to the members, while in a room.
@@ -118,23 +117,23 @@ pub struct LobbyRoom<S, P: Platform> {
     leaving: Vec<(Micros, PeerId)>,
     names: VecMap<PeerId, String>,
     ice: IceRenewal,
-    /// Local slots that another player had last, until this peer is in the match: what the game
-    /// keeps there is not this player's.
+    /// Local slots that another player had last, until this peer is in the match: state the game
+    /// keeps for them belongs to that player.
     pub(crate) reused_slots: SlotSet,
-    /// This peer is joining a match, and may be admitted by a suspended member.
+    /// Whether this peer is joining a match, and may be admitted by a suspended member.
     pub(crate) joins: bool,
     results: Results,
     early: EarlyMessages,
-    /// The match for whose start the links were renewed.
+    /// Number of the match for whose start the links were renewed.
     links_renewed_for: u32,
-    /// What arrived beside the match.
+    /// Messages and values that arrived beside the match.
     pub(crate) inbox: Inbox,
     events: VecDeque<RoomEvent>,
     pub(crate) now: Micros,
 }
 
 impl<S, P: Platform> LobbyRoom<S, P> {
-    /// Nothing is requested yet: see [`LobbyRoom::look_for_others`].
+    /// A lobby side without any request yet: see [`LobbyRoom::look_for_others`].
     pub(crate) fn new(
         now: Micros,
         mut config: RoomConfig<S>,
@@ -166,7 +165,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Requests the room that is wanted, and gives up another reservation for it if `switch`.
+    /// Requests the configured room, and gives up another reservation for it if `switch`.
     pub(crate) fn look_for_others(&mut self, switch: bool) {
         if self.config.join != JoinTarget::Offline && self.lobby_client.is_none() {
             self.lobby_client = Some(Client::new(self.now, self.config.lobby.clone(), self.rng.next_u64()));
@@ -198,7 +197,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.carry_out();
     }
 
-    /// Gives the reservation up, if there is one, or has it kept for 10 s. Closes all links then.
+    /// Gives the reservation up, if there is one, or asks the lobby to keep it for 10 s. Then
+    /// closes all links.
     pub(crate) fn give_up_seat(&mut self, back: bool) -> bool {
         self.config.join = JoinTarget::Browse;
         self.tell_score();
@@ -214,7 +214,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         true
     }
 
-    /// The page is closed: sends nothing more to the lobby, so that another page can have the
+    /// The page is closed: sends nothing more to the lobby, so that another page can use the
     /// reservation at once.
     pub(crate) fn hang_up(&mut self) {
         if let Some(client) = &mut self.lobby_client {
@@ -231,12 +231,12 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Tells the lobby that this peer is suspended, or not any more.
+    /// Tells the lobby whether this peer is suspended.
     pub(crate) fn set_resting(&mut self, resting: bool) {
         if let Some(client) = &mut self.lobby_client {
             client.set_resting(resting);
         }
-        // The page may not get another update for a while.
+        // At once, because the page may not be updated again for a while.
         self.carry_out();
     }
 
@@ -245,7 +245,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.seat.map(|(_, peer)| peer)
     }
 
-    /// Replaces the links to all members: the old ones know a part of the match that has ended.
+    /// Replaces the links to all members: the old ones belong to a match that has ended.
     pub(crate) fn renew_links(&mut self) {
         self.mesh = None;
         self.open_links();
@@ -260,7 +260,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             relay: client.relay(),
             seed: self.rng.next_u64(),
         };
-        // Only the lobby's next answer tells how long these are valid.
+        // Only the lobby's next answer says how long these are valid.
         let has_credentials = setup.ice_servers.iter().any(|server| server.credential.is_some());
         self.ice.due = has_credentials.then_some(self.now);
         self.mesh = Some(self.platform.open_mesh(self.now, &setup));
@@ -272,7 +272,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.connect_to_all();
     }
 
-    /// The next peer that left the room a while ago and must leave the match, too.
+    /// The next peer that left the room a while ago and must be removed from the match, too.
     pub(crate) fn next_leaver(&mut self) -> Option<PeerId> {
         let index = self.leaving.iter().position(|(at, _)| *at <= self.now)?;
         Some(self.leaving.swap_remove(index).1)
@@ -280,7 +280,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// Ends the link to a peer that left.
     pub(crate) fn remove_link(&mut self, peer: PeerId) {
-        // A member that rests keeps its values, as it keeps its reservation.
+        // A suspended member keeps its values, as it keeps its reservation.
         if !self.has_reservation(peer) {
             self.inbox.values.forget(Some(peer));
         }
@@ -304,7 +304,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Sends a message beside the match to one peer, or to all. Solo there is no peer to reject it.
+    /// Sends a message beside the match to one peer, or to all. In solo play there is no peer to
+    /// reject it.
     pub(crate) fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
         match &mut self.mesh {
             Some(links) => messages::send(self.now, links, to, bytes),
@@ -312,8 +313,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Sends own values to peers that do not have them, and reports those that changed: a few at a
-    /// time, so that no member pushes out other events.
+    /// Sends own values to peers that do not have them, and reports changed ones: a few at a time,
+    /// so that no member displaces other events.
     pub(crate) fn run_values(&mut self) {
         if let Some(mesh) = &mut self.mesh {
             self.inbox.values.send(self.now, mesh);
@@ -345,7 +346,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     }
 }
 
-/// A name as the server accepts it: what cannot be shown is removed.
+/// A name as the server accepts it: characters that cannot be shown are removed.
 fn cleaned(name: &str) -> Option<String> {
     DisplayName::sanitized(name).map(|name| name.as_str().to_string())
 }

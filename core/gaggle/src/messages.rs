@@ -6,12 +6,13 @@ use std::collections::VecDeque;
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Channel, SendError, Transport};
 
-/// The reliable stream these messages travel in. Engines use the ones below 16.
+/// Reliable stream of these messages. Engines use the streams below 16.
 const STREAM: u8 = 16;
-/// Messages of one peer kept for a caller that does not fetch them. Then its oldest is dropped.
+/// Most messages of one peer kept for a caller that does not fetch them. Then its oldest is
+/// dropped.
 const KEPT_PER_PEER: usize = 32;
 
-/// Bytes of the largest message: see [`Room::send_message`](crate::Room::send_message).
+/// Most bytes of a message: see [`Room::send_message`](crate::Room::send_message).
 pub const MESSAGE_BYTES_MAX: usize = 4_096;
 
 /// Messages that arrived, oldest first.
@@ -36,7 +37,7 @@ impl MessageQueue {
         self.0.pop_front()
     }
 
-    /// This peer left the others.
+    /// Drops all messages, because this peer left the others.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

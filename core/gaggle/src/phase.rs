@@ -1,9 +1,9 @@
-//! What a room does at the moment, for polling.
-//! [`Room::phase`](crate::Room::phase) returns it. Absent: events, which report the changes.
+//! Current phase of a room, for polling. [`Room::phase`](crate::Room::phase) returns it. Absent:
+//! events, which report the changes.
 
 use gaggle_kit::{Micros, PeerId};
 
-/// What a room does at the moment. [`RoomEvent`](crate::RoomEvent)s tell the changes.
+/// Current phase of a room. [`RoomEvent`](crate::RoomEvent)s report the changes.
 ///
 /// The same for every engine:
 ///
@@ -24,7 +24,7 @@ pub enum Phase {
     /// The local players play without other peers, whether or not the lobby is connected.
     Solo,
     /// In a room whose host [starts](crate::HostCommand::Start) the matches, before or between
-    /// them: see [`StartMode`](crate::StartMode). What was on the screen goes on.
+    /// them: see [`StartMode`](crate::StartMode). The match shown before goes on.
     Lobby {
         /// When the match starts, while the countdown runs.
         starts_at: Option<Micros>,
@@ -34,9 +34,9 @@ pub enum Phase {
         /// How much of the match has arrived, 0 to 100.
         percent: u8,
     },
-    /// In the match of the room, perhaps as its first peer.
+    /// In the match of the room, possibly as its first peer.
     Playing,
-    /// Watching the match of the room without a slot in it: see
+    /// Spectating the match of the room, without a slot in it: see
     /// [`JoinTarget::Spectate`](crate::JoinTarget::Spectate).
     Spectating,
     /// Out of the match for a while, because the page is hidden: see
@@ -44,7 +44,7 @@ pub enum Phase {
     Suspended,
 }
 
-/// The match on the screen stands still, because other peers' input is missing: see
+/// A stall of the shown match, because other peers' input is missing: see
 /// [`Room::stall`](crate::Room::stall).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stall {
@@ -52,6 +52,6 @@ pub struct Stall {
     pub since: Micros,
     /// Peers whose input is missing.
     pub waiting_for: Vec<PeerId>,
-    /// No peer is heard: it may be this one that is cut off.
+    /// Whether no peer is heard: the local network may be down.
     pub is_isolated: bool,
 }

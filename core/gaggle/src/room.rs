@@ -1,8 +1,8 @@
 //! The handle on a room: solo at once, in a match as soon as other peers are there, solo again when
 //! they leave.
 //!
-//! Everything here is the same for every [`Engine`]. What is played, and how a peer joins and
-//! leaves a match, is the engine's; reservation, mesh and members are the [`LobbyRoom`]'s.
+//! Applications call it; everything here is the same for every [`Engine`]. Absent: how a match is
+//! played, joined and left, which is the engine's; reservation, mesh and members ([`LobbyRoom`]).
 
 mod timeline;
 mod world;
@@ -26,14 +26,15 @@ use crate::platform::Platform;
 pub use timeline::{GameRoom, RequestRoom};
 pub use world::WorldRoom;
 
-/// The whole life of being online, behind one object.
+/// An online game from start to end, behind one object.
 ///
-/// Give it the local players' input and the time, once per displayed frame, and draw what it plays.
-/// It plays solo at once, finds a room, joins the match there without a pause for the others, and
-/// goes on solo when they have left or the network is gone. Open it as a [`GameRoom`] or a
+/// Pass it the local players' input and the time, once per displayed frame, and draw the match it
+/// shows. It plays solo at once, finds a room, joins the match there without a pause for the
+/// others, and goes on solo when they have left or the network is gone. Open it as a [`GameRoom`]
+/// or a
 /// [`WorldRoom`].
 ///
-/// It does nothing by itself: sockets are behind [`Platform`], which `gaggle-native` and
+/// It does no I/O by itself: sockets are behind [`Platform`], which `gaggle-native` and
 /// `gaggle-browser` provide. Here is one without any, as in a test:
 ///
 /// ```
@@ -87,8 +88,8 @@ impl<E: Engine, P: Platform> fmt::Debug for Room<E, P> {
 }
 
 impl<E: Engine, P: Platform> Room<E, P> {
-    /// Starts to play `content` solo, and asks the lobby for the room that `config` wants. The seed
-    /// should be random. A game must be what every peer would begin with.
+    /// Starts to play `content` solo, and requests the room that `config` names from the lobby. The
+    /// seed should be random. A game must be the state that every peer would begin with.
     ///
     /// # Errors
     /// If a setting is out of its range; the error names it.
@@ -107,8 +108,8 @@ impl<E: Engine, P: Platform> Room<E, P> {
         Ok(Room { lobby_room, engine })
     }
 
-    /// Starts to play other content solo and joins `target`. The match on the screen ends; the
-    /// reservation is given up if it does not fit the target.
+    /// Starts to play other content solo and joins `target`. The shown match ends; the reservation
+    /// is given up if it does not fit the target.
     ///
     /// # Errors
     /// If a setting is out of its range; the error names it, and nothing has changed.
@@ -132,18 +133,18 @@ impl<E: Engine, P: Platform> Room<E, P> {
         Ok(())
     }
 
-    /// Joins another room. The match on the screen goes on until the new one is ready.
+    /// Joins another room. The shown match goes on until the new one is ready.
     pub fn join(&mut self, target: JoinTarget) {
         self.lobby_room.config.join = target;
         self.lobby_room.look_for_others(true);
     }
 
-    /// The mode of the game that the next [`Room::restart`] asks for.
+    /// The mode of the game that the next [`Room::restart`] requests.
     pub fn set_mode(&mut self, mode: Label) {
         self.lobby_room.config.mode = mode;
     }
 
-    /// The slot, and with it the palette, that the next [`Room::restart`] asks for.
+    /// The slot, and with it the palette, that the next [`Room::restart`] requests.
     pub fn set_preferred_slot(&mut self, slot: Option<u8>) {
         self.lobby_room.config.preferred_slot = slot;
     }
@@ -153,24 +154,24 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.set_name(name);
     }
 
-    /// Signs in with a token of the server's issuer, or out with none; at the start
-    /// [`ClientConfig::token`](crate::ClientConfig::token) does the same. Another identity is
-    /// another player: the room is left, [`Room::join`] leads to the next one.
+    /// Signs in with a token of the server's issuer, or out with `None`.
+    /// [`ClientConfig::token`](crate::ClientConfig::token) signs in at the start. Another identity
+    /// is another player: this peer leaves the room; call [`Room::join`] for the next one.
     /// [`RoomEvent::SignedIn`] or [`RoomEvent::SignInRejected`] follows.
     pub fn set_token(&mut self, token: Option<String>) {
         self.leave();
         self.lobby_room.set_token(token);
     }
 
-    /// The settings the room was opened with, as changed since.
+    /// The settings the room was opened with, with later changes.
     pub fn config(&self) -> &RoomConfig<E::Config> {
         &self.lobby_room.config
     }
 
-    /// Input of a local player, counted from 0; inputs of players beyond
+    /// Sets the input of a local player, counted from 0; inputs of players beyond
     /// [`RoomConfig::local_players`] are dropped. It counts until the next call. A press that is
-    /// [`one_shot`](gaggle_kit::Input) counts exactly once, however short or long the key is down
-    /// and whatever the display's rate: it counts again after an input without it.
+    /// [`one_shot`](gaggle_kit::Input) counts exactly once, however long the key is down and at any
+    /// display rate; it counts again after an input without it.
     pub fn set_input(&mut self, player: usize, input: E::Input) {
         self.engine.set_input(player, input);
     }
@@ -186,7 +187,7 @@ impl<E: Engine, P: Platform> Room<E, P> {
     }
 
     /// The next [message](Room::send_message) and its sender. Any member may send any bytes: decode
-    /// with care.
+    /// them as untrusted input.
     pub fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
         self.lobby_room.inbox.messages.next()
     }
@@ -204,14 +205,13 @@ impl<E: Engine, P: Platform> Room<E, P> {
     }
 
     /// A [value](Room::set_value) of a member, this peer's own included. Any member may set any
-    /// bytes: decode with care.
+    /// bytes: decode them as untrusted input.
     #[cfg(feature = "values")]
     pub fn value(&self, peer: PeerId, key: u8) -> Option<&[u8]> {
         self.lobby_room.value(peer, key)
     }
 
-    /// Does everything that is due: receives, plays the ticks whose time has come, sends. Returns
-    /// the number of ticks.
+    /// Does everything that is due: receives, runs due ticks, sends. Returns the number of ticks.
     pub fn update(&mut self, now: Micros) -> u32 {
         self.run(now, &mut |_, _| None)
     }
@@ -269,12 +269,12 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.engine.alpha_permille()
     }
 
-    /// The slots of the local players in the match on the screen.
+    /// The slots of the local players in the shown match.
     pub fn local_slots(&self) -> SlotSet {
         self.engine.local_slots()
     }
 
-    /// What the room does at the moment.
+    /// Current phase of the room.
     pub fn phase(&self) -> Phase {
         match self.engine.phase() {
             Phase::Suspended => Phase::Suspended,
@@ -282,13 +282,13 @@ impl<E: Engine, P: Platform> Room<E, P> {
         }
     }
 
-    /// Whom the match on the screen waits for, while it stands still. A stall of a frame or two is
-    /// not worth a word; a picture that stands still for longer should say why.
+    /// Peers that the shown match waits for during a stall. A stall of a frame or two needs no
+    /// message; after a longer one tell players the reason.
     pub fn stall(&self) -> Option<Stall> {
         self.engine.stall(&self.lobby_room)
     }
 
-    /// Counters since the match on the screen began.
+    /// Counters since the shown match began.
     pub fn stats(&self) -> E::Stats {
         self.engine.stats()
     }
@@ -298,13 +298,13 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.poll_event()
     }
 
-    /// What peers must have in common to be matched by the lobby: a hash of the game's version, the
-    /// fields of its state and input, and the engine's settings.
+    /// Identity by which the lobby matches peers: a hash of the game's version, the fields of its
+    /// state and input, and the engine's settings.
     pub fn build_id(&self) -> &Label {
         &self.lobby_room.build_id
     }
 
-    /// The members of the room, as far as the lobby said.
+    /// The members of the room, as far as the lobby has reported.
     pub fn members(&self) -> Vec<Member> {
         let slots_of = |peer| self.engine.slots_of(&self.lobby_room, peer);
         self.lobby_room.members(slots_of, self.leader())
@@ -327,8 +327,8 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.is_host()
     }
 
-    /// What the host can do: kick, hand its role on, change settings and access, start and end
-    /// matches. A command the lobby rejects is told by [`RoomEvent::RequestRejected`].
+    /// Executes a command of the host: kick, transfer the role, change settings and access, start
+    /// and end matches. [`RoomEvent::RequestRejected`] reports a command the lobby rejects.
     ///
     /// # Errors
     /// If this peer is not the host.
@@ -337,15 +337,15 @@ impl<E: Engine, P: Platform> Room<E, P> {
     }
 
     /// Tells the other members whether the local player is ready for the next match: see
-    /// [`Member::is_ready`]. The lobby rejects it while a match runs, which is always so in rooms
-    /// players drop into until [`HostCommand::EndMatch`], and from spectators. It clears readiness
-    /// when the next match starts.
+    /// [`Member::is_ready`]. The lobby rejects it from spectators and while a match runs, which in
+    /// drop-in rooms is always the case until [`HostCommand::EndMatch`]. It clears readiness when
+    /// the next match starts.
     pub fn set_ready(&mut self, ready: bool) {
         self.lobby_room.set_ready(ready);
     }
 
     /// The room's settings, a JSON object that only the game understands: the same for all members,
-    /// also those that join later, and kept when the host changes. Solo those of
+    /// later joiners included, and kept when the host changes. In solo play those of
     /// [`RoomConfig::room_settings`].
     pub fn settings(&self) -> &RawJson {
         self.lobby_room.settings()
@@ -356,12 +356,12 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.lobby_client.as_mut()
     }
 
-    /// The platform, for what only it can do.
+    /// The platform, for its own methods.
     pub fn platform(&self) -> &P {
         &self.lobby_room.platform
     }
 
-    /// The platform, for what only it can do.
+    /// The platform, for its own methods that change it.
     pub fn platform_mut(&mut self) -> &mut P {
         &mut self.lobby_room.platform
     }
@@ -383,8 +383,8 @@ impl<E: Engine, P: Platform> Room<E, P> {
     }
 
     /// The page is closed or reloaded: leaves the match, but the lobby keeps the reservation for 10
-    /// s. A room opened with the same [key and seat](RoomConfig::lobby) in that time has it again.
-    /// This one says nothing more to the lobby before [`Client::reconnect`].
+    /// s. A room opened with the same [key and seat](RoomConfig::lobby) in that time gets it back.
+    /// This room sends nothing more to the lobby before [`Client::reconnect`].
     pub fn close(&mut self) {
         self.engine.leave(&mut self.lobby_room, true);
         self.lobby_room.hang_up();
@@ -395,26 +395,26 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.take_over();
     }
 
-    /// Tells the lobby how the match ended: scores by slot, the level reached, a hash of the final
-    /// state. Every peer reports, and the result counts when they agree. Of several players at one
-    /// peer the first one's score counts. Report once, of a state all peers have; after
-    /// [`RoomEvent::BranchAbandoned`] report again. Returns whether it was sent.
+    /// Reports to the lobby how the match ended: scores by slot, the level reached, a hash of the
+    /// final state. Every peer reports, and the result counts when they agree. Of several players
+    /// at one peer the first one's score counts. Report once, about a state that all peers have;
+    /// after [`RoomEvent::BranchAbandoned`] report again. Returns whether the report was sent.
     #[must_use = "a result that was not sent must be reported again"]
     pub fn report_result(&mut self, scores: &[(Slot, i64)], level: Option<u32>, digest: u64) -> bool {
         let scores = self.engine.scores_by_peer(&self.lobby_room, scores);
         self.engine.is_playing() && self.lobby_room.report_result(&scores, level, digest)
     }
 
-    /// The local player's score so far and the level reached: call it as often as they change. The
-    /// lobby is told every 15 s and on leaving, and keeps it as this player's claim if no
-    /// [report](Room::report_result) names them.
+    /// Sets the local player's current score and level: call it whenever they change. The lobby
+    /// gets them every 15 s and on leaving, and stores them as this player's claim if no
+    /// [report](Room::report_result) names the player.
     pub fn set_score(&mut self, score: i64, level: Option<u32>) {
         if self.engine.is_playing() {
             self.lobby_room.set_score(score, level);
         }
     }
 
-    /// Another match begins in the same room. Every peer may call this; only the room's host tells
+    /// Begins another match in the same room. Every peer may call this; only the room's host tells
     /// the lobby.
     pub fn start_round(&mut self) {
         self.lobby_room.start_round();

@@ -1,7 +1,7 @@
-//! States of a caller that keeps its own: fulfils the requests of a room for anything that can be
-//! saved, loaded and advanced.
+//! Saved states of a caller that keeps its own state: it fulfills a room's requests for any state
+//! that can be saved, loaded and advanced.
 //!
-//! The caller of a [`RequestRoom`] holds one. Absent: sessions, which match a state belongs to.
+//! The caller of a [`RequestRoom`] has one. Absent: sessions, which match a state belongs to.
 
 use gaggle_kit::{Frame, Input, StateHasher};
 use gaggle_timeline::{Inputs, MatchStart, Request, STATE_BYTES_MAX, SimId, Snapshots, TimelineConfig};
@@ -9,17 +9,17 @@ use gaggle_timeline::{Inputs, MatchStart, Request, STATE_BYTES_MAX, SimId, Snaps
 use crate::platform::Platform;
 use crate::room::RequestRoom;
 
-/// State that can be saved, loaded and advanced, and of which there is one at a time: the
+/// State of which only one exists at a time, and that can be saved, loaded and advanced: the
 /// components of an ECS, the memory of a script.
 ///
 /// It must be as deterministic as a [`Game`](crate::Game): the same state and inputs give the same
 /// state on every peer.
 pub trait Simulate<I: Input> {
-    /// A copy of the state, the cheaper the better: most are never written as bytes.
+    /// A copy of the state. It should be cheap: most copies are never encoded.
     type Saved: Clone;
 
-    /// Begins anew with the state that the room was opened with, changed by what all peers that
-    /// start a match have in common: see [`Game::on_start`](crate::Game::on_start).
+    /// Restarts with the state that the room was opened with, changed by the parameters all peers
+    /// of a started match have in common: see [`Game::on_start`](crate::Game::on_start).
     fn start(&mut self, start: &MatchStart<'_>);
 
     /// Ticks once. Read every input through `inputs`.
@@ -28,17 +28,17 @@ pub trait Simulate<I: Input> {
     /// Copies the current state.
     fn save(&mut self) -> Self::Saved;
 
-    /// Makes a copy the current state.
+    /// Replaces the current state with a copy.
     fn load(&mut self, saved: &Self::Saved);
 
-    /// Writes a copy for other peers: equal states have equal bytes, at least one.
+    /// Encodes a copy for other peers: equal states have equal bytes, at least one.
     fn encode(&self, saved: &Self::Saved) -> Vec<u8>;
 
-    /// Reads what another peer wrote. The bytes may be anything: check before you allocate.
+    /// Decodes another peer's bytes, which may be anything: check before you allocate.
     fn decode(&self, bytes: &[u8]) -> Option<Self::Saved>;
 
-    /// A hash of all of a copy, the same on every peer. Default: of its bytes, as peers with a
-    /// [`Game`](crate::Game) of the same encoding make it.
+    /// A hash of a whole copy, the same on every peer. Default: of its bytes, as peers with a
+    /// [`Game`](crate::Game) of the same encoding compute it.
     fn hash(&self, saved: &Self::Saved) -> u64 {
         StateHasher::of(&self.encode(saved))
     }
@@ -48,12 +48,12 @@ pub trait Simulate<I: Input> {
 #[derive(Debug)]
 struct Match<S> {
     snapshots: Snapshots<S>,
-    /// Its current state, while that of another match is loaded.
+    /// Its current state, while another match's state is loaded.
     parked: Option<S>,
 }
 
-/// The saved states of a [`RequestRoom`]'s caller. It runs a match that is being joined, and an
-/// audit, on the one state there is, and puts the live one back.
+/// The saved states of a [`RequestRoom`]'s caller. It simulates a match being joined, and an audit,
+/// on the one existing state, and then loads the live state again.
 ///
 /// ```
 /// # use gaggle::{Input, Micros, NoNetwork, RequestRoom, SavedStates, Simulate};
@@ -72,7 +72,7 @@ pub struct SavedStates<S> {
     window_frames: u32,
     live: Match<S>,
     joining: Match<S>,
-    /// The state of the audit, while another is loaded.
+    /// The state of the audit, while another one is loaded.
     audit: Option<S>,
     /// The simulation whose state is loaded.
     loaded: SimId,
@@ -85,7 +85,8 @@ impl<S> Match<S> {
 }
 
 impl<S: Clone> SavedStates<S> {
-    /// For a room whose engine has these settings. The live match has the state that is loaded now.
+    /// Saved states for a room whose engine has these settings. The state loaded now belongs to the
+    /// live match.
     pub fn new(config: &TimelineConfig) -> SavedStates<S> {
         let window_frames = config.prediction_frames();
         SavedStates {
@@ -97,7 +98,7 @@ impl<S: Clone> SavedStates<S> {
         }
     }
 
-    /// Fulfils all requests of an update. The state of the live match is loaded afterwards.
+    /// Fulfills all requests of an update. Afterwards the state of the live match is loaded.
     pub fn run<I: Input, P: Platform>(
         &mut self,
         room: &mut RequestRoom<I, P>,
@@ -109,7 +110,8 @@ impl<S: Clone> SavedStates<S> {
         self.load_live(state);
     }
 
-    /// Fulfils one request. Call [`load_live`](SavedStates::load_live) after the last of an update.
+    /// Fulfills one request. Call [`load_live`](SavedStates::load_live) after the last one of an
+    /// update.
     pub fn fulfil<I: Input>(&mut self, request: Request<'_, I>, state: &mut impl Simulate<I, Saved = S>) {
         match request {
             Request::Load { sim: SimId::Audit, frame } => {
@@ -149,7 +151,7 @@ impl<S: Clone> SavedStates<S> {
                 }
             }
             Request::Import { sim, state: bytes, is_repair, accepted, .. } => {
-                // What an honest peer writes is the same when it is written again.
+                // An honest peer's bytes are the same when they are encoded again.
                 let is_canonical = |saved: &S| is_repair || state.encode(saved) == bytes;
                 let Some(saved) = state.decode(bytes).filter(is_canonical) else { return };
                 *accepted = true;
@@ -180,20 +182,19 @@ impl<S: Clone> SavedStates<S> {
                 self.load_live(state);
                 self.begin(sim, None);
             }
-            // Requests that a later version adds are for callers that look after them.
+            // Requests added by a later version are for callers that know them.
             _ => {}
         }
     }
 
-    /// Loads the state of the live match, if that of another simulation is loaded.
+    /// Loads the state of the live match, if another simulation's state is loaded.
     pub fn load_live<I: Input>(&mut self, state: &mut impl Simulate<I, Saved = S>) {
         self.switch(SimId::Live, state);
     }
 
     /// A state of the live match that was saved under this number and is still held. For results
-    /// ask for that of
-    /// [`confirmed_state_frame`](gaggle_timeline::Session::confirmed_state_frame); if this is the
-    /// current frame, it is the loaded state.
+    /// use [`confirmed_state_frame`](gaggle_timeline::Session::confirmed_state_frame); if that is
+    /// the current frame, its state is the loaded one.
     pub fn saved(&self, frame: Frame) -> Option<&S> {
         self.live.snapshots.get(frame)
     }
@@ -205,7 +206,7 @@ impl<S: Clone> SavedStates<S> {
         }
     }
 
-    /// All saved states of a match are void; its next one is this, if any.
+    /// Drops all saved states of a match; `parked`, if given, is its next one.
     fn begin(&mut self, sim: SimId, parked: Option<S>) {
         if sim == SimId::Live {
             self.audit = None;
@@ -228,7 +229,7 @@ impl<S: Clone> SavedStates<S> {
         self.unpark(state);
     }
 
-    /// Loads what is parked for the simulation that is to be loaded.
+    /// Loads the parked state of the simulation that is to be loaded.
     fn unpark<I: Input>(&mut self, state: &mut impl Simulate<I, Saved = S>) {
         let parked = match self.loaded {
             SimId::Audit => self.audit.take(),
@@ -240,7 +241,7 @@ impl<S: Clone> SavedStates<S> {
     }
 }
 
-/// Writes a state if other peers can read it: they would take another for a fault of this one. A
+/// Encodes a state if other peers can decode it: otherwise they would take it for a violation. A
 /// state that is too large is only measured.
 fn export<I: Input, S: Clone>(saved: &S, out: &mut Vec<u8>, state: &impl Simulate<I, Saved = S>) {
     let written = state.encode(saved);

@@ -1,8 +1,8 @@
-//! Rooms in virtual time, for tests of a game: a real lobby, real links and real sessions, without
-//! sockets and clocks.
+//! Rooms in virtual time, for tests of a game: a real lobby, links and sessions without sockets and
+//! clocks.
 //!
-//! Needs the feature `testing`. [`SimLobby`] owns time, the lobby and a simulated network between
-//! peers that are numbered from 0; [`SimLobby::platform`] is what a room of one of them runs on.
+//! Tests make a [`SimLobby`] (feature `testing`): it owns time, the lobby and a network between
+//! peers numbered from 0; [`SimLobby::platform`] is the platform of one. Absent: games, drawing.
 //!
 //! ```
 //! use gaggle::link::sim::Conditions;
@@ -37,8 +37,6 @@
 //! let [first, second] = rooms.each_ref().map(|room| room.checksums());
 //! assert!(first.iter().filter(|sum| second.contains(sum)).count() > 2);
 //! ```
-//!
-//! Absent: games, engines, drawing. A room does not know that its platform is simulated.
 
 mod lobby;
 mod mesh;
@@ -63,7 +61,7 @@ pub use platform::{SimPlatform, SimSocket};
 /// Virtual time between two displayed frames.
 pub const FRAME: Micros = Micros::new(16_667);
 
-/// Shared by the platforms of all peers. A room may change threads.
+/// Value shared by the platforms of all peers. A room may move to another thread.
 #[derive(Debug)]
 struct Held<T>(Arc<Mutex<T>>);
 
@@ -92,7 +90,7 @@ pub struct SimLobby {
 }
 
 impl SimLobby {
-    /// A lobby for so many peers, with these conditions between any two of them. The lobby has no
+    /// A lobby for `peers` peers, with these conditions between any two of them. The lobby has no
     /// limits; its players may sign in with the token `token of NAME`.
     pub fn new(peers: usize, seed: u64, conditions: Conditions) -> SimLobby {
         let rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
@@ -122,12 +120,12 @@ impl SimLobby {
         SimLobby { shared: Held::new(shared), net: Held::new(net), ids }
     }
 
-    /// What a room of this peer runs on. A room that is opened again gets a new one.
+    /// The platform for a room of this peer. A room that is opened again needs a new one.
     pub fn platform(&self, peer: usize) -> SimPlatform {
         SimPlatform::new(peer, self.shared.clone(), self.net.clone(), Arc::clone(&self.ids))
     }
 
-    /// A person of their own for each peer: key and display name for
+    /// Identity of each peer, a different person: key and display name for
     /// [`RoomConfig::lobby`](crate::RoomConfig::lobby).
     pub fn client_config(peer: usize) -> ClientConfig {
         ClientConfig {
@@ -142,7 +140,7 @@ impl SimLobby {
         self.shared.lock().now
     }
 
-    /// Lets one displayed frame pass: the lobby and the network do what is due. Then update the
+    /// Advances by one displayed frame: the lobby and the network do what is due. Then update the
     /// rooms.
     pub fn advance(&mut self) -> Micros {
         let (now, due, closed) = self.shared.lock().advance(FRAME);
@@ -157,7 +155,7 @@ impl SimLobby {
         now
     }
 
-    /// Lets time pass, and calls back for each peer in each displayed frame: update its room there.
+    /// Advances time, and calls back for each peer in each displayed frame: update its room there.
     pub fn run_for(&mut self, time: Micros, mut update: impl FnMut(usize, Micros)) {
         let until = self.now() + time;
         while self.now() < until {
@@ -166,7 +164,7 @@ impl SimLobby {
         }
     }
 
-    /// Drops a room as a crash does: its peers hear nothing of it, and its socket to the lobby
+    /// Drops a room as a crash does: no packet of it arrives any more, and its socket to the lobby
     /// breaks.
     pub fn crash<R>(&mut self, peer: usize, room: R) {
         self.shared.lock().crashing = true;
@@ -176,22 +174,22 @@ impl SimLobby {
         shared.hang_up(peer);
     }
 
-    /// Conditions between any two peers from now on.
+    /// Sets the conditions between any two peers from now on.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.net.lock().set_all(conditions);
     }
 
-    /// How long a link takes to open.
+    /// Sets how long a link takes to open.
     pub fn set_link_delay(&mut self, delay: Micros) {
         self.shared.lock().link_delay = delay;
     }
 
-    /// Takes the lobby away, with everything it knew, or brings it back.
+    /// Stops the lobby, which loses all its state, or starts it again.
     pub fn set_lobby_up(&mut self, up: bool) {
         self.shared.lock().set_lobby_up(up);
     }
 
-    /// No link opens to or from this peer any more, or they do again.
+    /// Sets whether links to and from this peer fail to open.
     pub fn set_isolated(&mut self, peer: usize, is_isolated: bool) {
         let mut shared = self.shared.lock();
         if is_isolated {
@@ -206,7 +204,7 @@ impl SimLobby {
         self.shared.lock().observed.records.clone()
     }
 
-    /// When a peer told the lobby its own score, and the message.
+    /// Scores a peer sent to the lobby, with their times.
     pub fn scores(&self, peer: usize) -> Vec<(Micros, String)> {
         let shared = self.shared.lock();
         let told = shared.observed.scores.iter().filter(|(_, teller, _)| *teller == peer);
@@ -219,12 +217,12 @@ impl SimLobby {
         shared.observed.ice_made.get(&peer).map(|made| shared.now.since(*made))
     }
 
-    /// Another machine takes this peer's place at the relay, with its ticket.
+    /// Another peer uses this peer's ticket and takes its place at the relay.
     pub fn steal_ticket(&mut self, peer: usize) {
         self.shared.lock().observed.robbed.insert(peer);
     }
 
-    /// How many newer tickets this peer has got.
+    /// Number of newer tickets this peer has received.
     pub fn ticket_renewals(&self, peer: usize) -> usize {
         self.shared.lock().observed.renewed.get(&peer).copied().unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-//! The trait of worlds of replicated objects, for a [`WorldRoom`](crate::WorldRoom).
-//! Games implement it, the room calls it. Absent: when a peer joins which world.
+//! The trait of worlds of replicated objects, for a [`WorldRoom`](crate::WorldRoom). Games
+//! implement it, the room calls it. Absent: when a peer joins which world.
 
 use gaggle_kit::Input;
 use gaggle_replica::{EventRequest, Interest, Kinds, RemoteEvent, Session, SessionEvent};
@@ -7,9 +7,9 @@ use gaggle_timeline::MatchStart;
 
 /// A world of replicated objects, as one peer plays it.
 ///
-/// The objects are in the [`Session`], the same on all peers; the value that has this trait is what
-/// this peer keeps beside them: caches, a camera, ids of its own. Only the peer with authority
-/// moves an object; all peers draw it.
+/// The objects are in the [`Session`], the same on all peers; the value with this trait is this
+/// peer's own data beside them: caches, a camera, its own ids. Only the peer with authority moves
+/// an object; all peers draw it.
 ///
 /// ```
 /// use gaggle::replica::{Kind, Kinds, Session};
@@ -45,58 +45,58 @@ use gaggle_timeline::MatchStart;
 /// }
 /// ```
 pub trait World {
-    /// What a player does in one step, in at most 32 bytes.
+    /// Input of a player in one step, at most 32 bytes.
     type Input: Input;
 
-    /// Steps in a second of play. Default 60.
+    /// Steps per second of play. Default 60.
     const TICK_RATE: u32 = 60;
 
     /// All kinds of objects, values and events, with equal names on all peers. The room adds the
-    /// input.
+    /// input type.
     fn kinds() -> Kinds;
 
-    /// This peer makes the world: spawns what it begins with. What belongs to a player is spawned
-    /// in [`on_enter`](World::on_enter).
+    /// This peer creates the world: spawn its initial objects here. Spawn a player's objects in
+    /// [`on_enter`](World::on_enter).
     fn populate(&mut self, session: &mut Session);
 
-    /// All players start a match together, in a world that is made anew:
-    /// [`populate`](World::populate) follows on one peer, [`on_enter`](World::on_enter) on all of
-    /// them. Peers that join later are not told.
+    /// All players start a match together, in a new world: [`populate`](World::populate) follows on
+    /// one peer, [`on_enter`](World::on_enter) on all of them. Not called on peers that join later.
     fn on_start(&mut self, start: &MatchStart<'_>) {
         let _ = start;
     }
 
     /// This peer is in a world from now on: its own, after [`populate`](World::populate), or that
-    /// of others, with all that is in it. Ids from a world before mean nothing here. A player that
+    /// of other peers, with all its objects. Ids of a previous world are invalid. A player that
     /// rejoins has its objects again: see [`Session::iter_owned`]. A
-    /// [spectator](Session::is_spectator) spawns nothing: the others reject it.
+    /// [spectator](Session::is_spectator) must not spawn: the others reject its objects.
     fn on_enter(&mut self, session: &mut Session) {
         let _ = session;
     }
 
-    /// One step of play: moves the objects of this peer's authority. Players' inputs are read by
-    /// [`Session::input`], once per step and player: the local one's always, others' where this
-    /// peer leads.
+    /// Simulates one step: move the objects under this peer's authority. Read players' inputs with
+    /// [`Session::input`], once per step and player: the local players' inputs always, others' if
+    /// this peer leads.
     fn step(&mut self, session: &mut Session);
 
-    /// Something happened to objects or players.
+    /// An event about objects or players occurred.
     fn on_event(&mut self, session: &mut Session, event: &SessionEvent) {
         let _ = (session, event);
     }
 
-    /// A remote event of another peer, or of this one to all, arrived.
+    /// A remote event of another peer arrived, or one of this peer that is for all.
     fn on_remote_event(&mut self, session: &mut Session, signal: &RemoteEvent) {
         let _ = (session, signal);
     }
 
-    /// This peer leads, and another asks to have an event
-    /// [approved](gaggle_replica::EventOptions::needs_approval). By default none is.
+    /// Decides about a remote event that [needs
+    /// approval](gaggle_replica::EventOptions::needs_approval), if this peer leads. By default
+    /// every one is rejected.
     fn approve(&mut self, session: &mut Session, petition: &EventRequest) -> bool {
         let _ = (session, petition);
         false
     }
 
-    /// Relevance of objects to peers, where not every object matters to every peer.
+    /// Relevance of objects to peers, if not every object matters to every peer.
     fn interest(&mut self) -> Option<&mut dyn Interest> {
         None
     }

@@ -1,7 +1,7 @@
-//! Engine of a [`GameRoom`](crate::GameRoom): the sessions of [`Requests`], and games that fulfil
-//! what they ask.
+//! Engine of a [`GameRoom`](crate::GameRoom): the sessions of [`Requests`], and games that fulfill
+//! their requests.
 //!
-//! `game/recording.rs` is the replay of the match on the screen. Absent: which match is shown, the
+//! `game/recording.rs` records the shown match as a replay. Absent: which match is shown, the
 //! lobby, packets.
 
 mod recording;
@@ -24,13 +24,14 @@ use recording::Recording;
 
 type Lobby<P> = LobbyRoom<TimelineConfig, P>;
 
-/// Plays one [`Game`] on all peers: inputs travel. Use it as a [`GameRoom`](crate::GameRoom).
+/// Plays one [`Game`] on all peers, which exchange inputs. Use it as a
+/// [`GameRoom`](crate::GameRoom).
 #[expect(missing_debug_implementations, reason = "a game need not be `Debug`; `Room` is")]
 pub struct GameEngine<G: Game> {
     requests: Requests<G::Input>,
-    /// What matches that all peers start together begin with.
+    /// Initial game of matches that all peers start together.
     initial: G,
-    /// The match on the screen.
+    /// The shown match.
     live: Simulation<G>,
     /// The match that is being joined.
     joining: Option<Simulation<G>>,
@@ -216,7 +217,7 @@ impl<G: Game + Clone> GameEngine<G> {
             Work::Step(sim, _) => sim == SimId::Joining,
         };
         let simulation = match is_joining {
-            // A match that is running replaces this state by its own first.
+            // A running match replaces this state with its own first.
             true => {
                 let copy = || Simulation::new(config, self.live.game().clone());
                 self.joining.get_or_insert_with(copy)

@@ -1,9 +1,8 @@
-//! Engine of a [`RequestRoom`](crate::RequestRoom): sessions of the match on the screen and of the
-//! attempt to join another one beside it, without the game's state.
+//! Engine of a [`RequestRoom`](crate::RequestRoom): sessions of the shown match and of one being
+//! joined, without the game's state.
 //!
-//! [`GameEngine`](crate::GameEngine) is this engine and a game. `requests/play.rs` is one match,
-//! `requests/turn.rs` what is left of an update, `requests/events.rs` what sessions report,
-//! `requests/start.rs` matches all peers start together. Absent: game state, its hashes and bytes.
+//! [`GameEngine`](crate::GameEngine) adds a game. `play.rs` has one match, `turn.rs` remaining work,
+//! `events.rs` session events, `start.rs` matches started together. Absent: game state.
 
 mod engine;
 mod events;
@@ -33,28 +32,29 @@ use turn::Turn;
 pub use shape::StateShape;
 pub(crate) use turn::{Notice, Work};
 
-/// How long a suspended peer serves those it left the match to: joiners have the state by then, and
-/// the others have received that it leaves.
+/// How long a suspended peer serves the peers it left the match to: by then joiners have the state,
+/// and the others know that it leaves.
 const HAND_OVER: Micros = Micros::from_secs(1);
 
 type Lobby<P> = LobbyRoom<TimelineConfig, P>;
 
-/// Plays one game on all peers, whose state the caller keeps: inputs travel, and the caller saves,
-/// loads and advances. Use it as a [`RequestRoom`](crate::RequestRoom).
+/// Plays one game on all peers, which exchange inputs; the caller keeps the state and saves, loads
+/// and advances it. Use it as a [`RequestRoom`](crate::RequestRoom).
 #[expect(missing_debug_implementations, reason = "`Room` is")]
 pub struct Requests<I: Input> {
     shape: StateShape,
-    /// The match on the screen.
+    /// The shown match.
     shown: Play<I>,
-    /// The match on the screen is the room's.
+    /// Whether the shown match is the room's.
     in_match: bool,
-    /// It is this peer's own, because joining the others' failed, and no peer has joined it yet.
+    /// Whether the shown match is a separate one, because joining the others' failed, and no peer
+    /// has joined it yet.
     is_separate: bool,
     joining: Option<Joining<I>>,
-    /// What the match being joined begins with, if all peers start it together.
+    /// Start of the match being joined, if all peers start it together.
     starting: Option<Start>,
     suspended: bool,
-    /// This peer left the match on the screen, to rejoin.
+    /// Whether this peer left the shown match, to rejoin.
     has_left: bool,
     /// While suspended: since when other members are present, or since when this peer has left the
     /// match to them.
@@ -62,15 +62,15 @@ pub struct Requests<I: Input> {
     players: Vec<InputLatch<I>>,
     /// Peers of the match that are silent at the moment.
     silent: VecSet<PeerId>,
-    /// Since when the match on the screen stalls.
+    /// Since when the shown match stalls.
     stalled_since: Option<Micros>,
     /// The slots this peer had in the room's match before it left.
     old_slots: Option<SlotSet>,
     /// The input delay the player chose.
     input_delay: Option<u32>,
-    /// What is left to do of this update.
+    /// Remaining work of this update.
     turn: Turn,
-    /// A branch of the match was abandoned since this was last taken.
+    /// Whether a branch of the match was abandoned since the last `take_abandoned`.
     has_abandoned: bool,
 }
 
@@ -87,20 +87,20 @@ impl<I: Input> Requests<I> {
         self.shown.session()
     }
 
-    /// The session of the match being joined, or of the one on the screen.
+    /// The session of the match being joined, or of the shown one.
     pub(crate) fn session_of(&self, is_joining: bool) -> &Session<I> {
         let joining = self.joining.as_ref().filter(|_| is_joining);
         joining.map_or(&self.shown, |joining| &joining.play).session()
     }
 
-    /// Whether a branch of the match on the screen was abandoned since the last call.
+    /// Whether a branch of the shown match was abandoned since the last call.
     #[must_use]
     pub(crate) fn take_abandoned(&mut self) -> bool {
         std::mem::take(&mut self.has_abandoned)
     }
 
-    /// Receives, and counts the ticks that are due. Drain [`Requests::poll_work`], or
-    /// [`Requests::poll_request`], afterwards.
+    /// Receives packets, and counts the ticks that are due. Then drain [`Requests::poll_work`], or
+    /// [`Requests::poll_request`].
     pub(crate) fn begin_update<P: Platform>(&mut self, room: &mut Lobby<P>) -> u32 {
         self.receive(room);
         // A suspended peer keeps ticking while frames are unconfirmed or a joiner is connected.
@@ -116,7 +116,7 @@ impl<I: Input> Requests<I> {
         ticks
     }
 
-    /// The next request of this update; none when all its ticks are done and packets are sent.
+    /// The next request of this update; none when all its ticks are done and its packets are sent.
     pub(crate) fn poll_request<P: Platform>(&mut self, room: &mut Lobby<P>) -> Option<Request<'_, I>> {
         loop {
             if let Some(work) = self.poll_work() {
@@ -130,7 +130,7 @@ impl<I: Input> Requests<I> {
         }
     }
 
-    /// What has to be done before the next tick.
+    /// Work to do before the next tick.
     pub(crate) fn poll_work(&mut self) -> Option<Work> {
         if let Some(notice) = self.turn.poll_notice() {
             return Some(Work::Notice(notice));
@@ -150,14 +150,14 @@ impl<I: Input> Requests<I> {
             if !step.is_audit() {
                 return Some(Work::Step(SimId::Joining, step));
             }
-            // The audit that a holder of state can do is that of the match on the screen. This one
-            // ends without an answer.
+            // Only the shown match can be audited with the caller's state. This audit ends without
+            // an answer.
             let _ = session.request(step, SimId::Joining);
         }
         None
     }
 
-    /// Names what has to be done, and lends where the answer goes.
+    /// Converts work into a request, and lends the buffer for its answer.
     pub(crate) fn request(&mut self, work: Work) -> Option<Request<'_, I>> {
         let sim = SimId::Joining;
         Some(match work {
@@ -170,7 +170,7 @@ impl<I: Input> Requests<I> {
         })
     }
 
-    /// Whether the match on the screen has to [tick](Requests::tick) before anything else.
+    /// Whether the shown match has to [tick](Requests::tick) before anything else.
     pub(crate) fn has_tick_due(&self) -> bool {
         self.turn.has_tick_due()
     }
@@ -182,13 +182,13 @@ impl<I: Input> Requests<I> {
         self.stalled_since = (tick == Tick::Stalled).then_some(since);
     }
 
-    /// Goes on after the ticks of the match on the screen: ticks the one being joined, then handles
+    /// Continues after the ticks of the shown match: ticks the one being joined, then handles
     /// events and sends. False when the update is done.
     #[must_use]
     pub(crate) fn advance<P: Platform>(&mut self, room: &mut Lobby<P>) -> bool {
         if self.turn.begin_joining_tick() {
             if let Some(joining) = &mut self.joining {
-                // Local input belongs to the match on the screen.
+                // Local input belongs to the shown match.
                 joining.play.tick(room.now, &mut []);
             }
             return true;
@@ -240,8 +240,8 @@ impl<I: Input> Requests<I> {
         }
     }
 
-    /// The lobby knows that this peer is back. Members that came meanwhile and are not in its match
-    /// play another.
+    /// The lobby knows that this peer is back. Members that joined meanwhile and are not in its
+    /// match play in another.
     fn rejoin_others<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let plays_alone = self.in_match && self.joining.is_none() && !self.has_peers();
         if plays_alone && !self.suspended && !self.is_spectating() && room.has_others_awake() {
@@ -268,12 +268,12 @@ impl<I: Input> Requests<I> {
         }
     }
 
-    /// Joins the room's match, while the one on the screen goes on.
+    /// Joins the room's match, while the shown one goes on.
     fn begin_joining<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let Some(peer) = room.me() else { return };
         room.joins = !self.suspended;
         if self.suspended {
-            // It begins on resume.
+            // The join begins when the peer resumes.
             self.in_match = false;
             return;
         }
@@ -292,7 +292,7 @@ impl<I: Input> Requests<I> {
         room.push(RoomEvent::Joining { percent: 0 });
     }
 
-    /// Makes the match on the screen the room's, for others to join.
+    /// Makes the shown match the room's, for others to join.
     fn open_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
         if self.own_match(room) {
             self.is_separate = false;
@@ -300,13 +300,13 @@ impl<I: Input> Requests<I> {
         }
     }
 
-    /// Goes on alone in a room whose match could not be joined. The two become one when the peers
-    /// reach each other.
+    /// Goes on alone in a room whose match could not be joined. The two matches merge when the
+    /// peers reach each other.
     fn open_separate_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
         self.is_separate = self.own_match(room);
     }
 
-    /// Reports a separate match that has become one with the others'.
+    /// Reports a separate match that has merged with the others'.
     fn note_reunion<P: Platform>(&mut self, room: &mut Lobby<P>) {
         if self.is_separate && self.has_peers() {
             self.is_separate = false;
@@ -316,7 +316,7 @@ impl<I: Input> Requests<I> {
 
     fn own_match<P: Platform>(&mut self, room: &mut Lobby<P>) -> bool {
         let Some(peer) = room.me() else { return false };
-        // No other player ever had a slot in a match of this peer.
+        // No other player ever had a slot in a match this peer created.
         room.reused_slots = SlotSet::EMPTY;
         room.joins = false;
         let client = room.lobby_client.as_ref();
@@ -326,7 +326,7 @@ impl<I: Input> Requests<I> {
         true
     }
 
-    /// Goes on with the game on the screen, without the others.
+    /// Continues the shown game without the other peers.
     fn go_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let unknown = PeerId::from_u128(room.rng.next_u64().into());
         self.in_match = false;
@@ -351,9 +351,9 @@ impl<I: Input> Requests<I> {
         self.show(play);
     }
 
-    /// Puts another match on the screen.
+    /// Shows another match.
     fn show(&mut self, mut play: Play<I>) {
-        // The limits are those under which it was chosen.
+        // Cannot fail: the limits are those under which the delay was chosen.
         let _ = play.session_mut().set_input_delay(self.input_delay);
         self.silent.clear();
         self.stalled_since = None;
@@ -361,7 +361,7 @@ impl<I: Input> Requests<I> {
     }
 
     /// The slots this peer had, or else those the lobby reserved: it keeps them for peers that
-    /// crashed or reloaded, and prefers slots no player has left lately.
+    /// crashed or reloaded, and prefers slots that no player has left recently.
     fn wanted_slots<P: Platform>(&self, room: &Lobby<P>) -> Option<SlotSet> {
         let config = &room.config;
         let fits = |slots: &SlotSet| {
@@ -375,7 +375,7 @@ impl<I: Input> Requests<I> {
         self.shown.session().is_spectating()
     }
 
-    /// Other peers are in the match on the screen.
+    /// Whether other peers are in the shown match.
     fn has_peers(&self) -> bool {
         self.in_match && self.shown.session().roster().iter().filter(|row| row.is_active()).count() > 1
     }

@@ -1,7 +1,8 @@
-//! Engine of a [`WorldRoom`](crate::WorldRoom): the objects on the screen, and the attempt to join
-//! other peers' world beside them.
+//! Engine of a [`WorldRoom`](crate::WorldRoom): the shown objects, and the attempt to join other
+//! peers' world beside them.
 //!
-//! `world/joining.rs` has the join attempt, identities and what the session reports.
+//! `world/joining.rs` has the join attempt, identities and session events. Absent: lobby protocol,
+//! rules of authority.
 
 mod joining;
 
@@ -21,27 +22,26 @@ use crate::world::World;
 
 use joining::Joining;
 
-/// How long a suspended peer admits joiners at most, before it leaves the world to them: by then
-/// they have given up.
+/// Longest time a suspended peer admits joiners before it leaves the world to them: after it they
+/// give up.
 const HAND_OVER: Micros = Micros::from_secs(1);
 
 type Lobby<P> = LobbyRoom<ReplicaConfig, P>;
 
-/// Plays a [`World`] of replicated objects: state travels. Use it as a
-/// [`WorldRoom`](crate::WorldRoom).
+/// Plays a [`World`] of replicated objects. Use it as a [`WorldRoom`](crate::WorldRoom).
 #[expect(missing_debug_implementations, reason = "a world need not be `Debug`; `Room` is")]
 pub struct WorldEngine<W: World> {
     world: W,
-    /// The session on the screen.
+    /// The shown session.
     session: Session,
     clock: TickClock,
-    /// The session on the screen is the room's.
+    /// Whether the shown session is the room's.
     in_match: bool,
-    /// Members that were in the room when it became so, and have been since.
+    /// Members that were in the room before this peer entered its match, and have been since.
     predecessors: Vec<PeerId>,
     joining: Option<Joining>,
     suspended: bool,
-    /// This peer left the world on the screen, to rejoin.
+    /// Whether this peer left the shown world, to rejoin.
     has_left: bool,
     /// While suspended: since when other members are present.
     hand_over_since: Option<Micros>,
@@ -92,7 +92,7 @@ impl<W: World> Engine for WorldEngine<W> {
     }
 
     fn build_id(&self, config: &RoomConfig<ReplicaConfig>) -> Label {
-        // Peers that step at different rates would move the same objects at different speeds.
+        // Peers with different tick rates would move the same objects at different speeds.
         let rate = u64::from(W::TICK_RATE).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         config.build_label(self.session.fingerprint() ^ rate)
     }
@@ -144,7 +144,7 @@ impl<W: World> Engine for WorldEngine<W> {
                     self.inputs[player].set(input);
                 }
             }
-            // A spectator has one slot in its session, and no input of its own counts.
+            // A spectator has one slot in its session, and its input does not count.
             let players = self.session.local_slots().count();
             let inputs: Vec<W::Input> = self.inputs.iter_mut().take(players).map(InputLatch::take).collect();
             self.session.set_inputs(&inputs);
@@ -158,7 +158,7 @@ impl<W: World> Engine for WorldEngine<W> {
     }
 
     fn suspend<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        // Nothing waits for a spectator.
+        // No peer waits for a spectator.
         if !self.is_spectating() && !std::mem::replace(&mut self.suspended, true) {
             room.joins = false;
             if self.joining.take().is_some() || self.has_peers() {
@@ -249,7 +249,7 @@ impl<W: World> WorldEngine<W> {
         &mut self.session
     }
 
-    /// A session of this peer alone begins.
+    /// Begins a session with this peer alone.
     fn begin(&mut self, now: Micros) {
         self.clock = TickClock::new(W::TICK_RATE, now);
         self.session.tick(now);
@@ -275,23 +275,23 @@ impl<W: World> WorldEngine<W> {
         Driver.send(room.now, mesh, session);
     }
 
-    /// The room waits for its host, and the world on the screen is this peer's own.
+    /// Whether the room waits for its host, and the shown world is this peer's own.
     fn is_beside<P: Platform>(&self, room: &Lobby<P>) -> bool {
         room.is_waiting() && !self.in_match && self.joining.is_none()
     }
 
-    /// Other peers are in the world on the screen.
+    /// Whether other peers are in the shown world.
     fn has_peers(&self) -> bool {
         self.in_match && self.session.roster().len() > 1
     }
 
-    /// The world on the screen is that of other peers, and this one has no slot in it.
+    /// Whether the shown world is that of other peers, and this peer has no slot in it.
     fn is_spectating(&self) -> bool {
         self.session.is_spectator()
     }
 
-    /// A suspended peer admits joiners all the same. Once they have all objects, it leaves the
-    /// world to them.
+    /// Lets a suspended peer admit joiners. Once they have all objects, it leaves the world to
+    /// them.
     fn hand_over<P: Platform>(&mut self, room: &mut Lobby<P>) {
         if !self.suspended || self.has_left {
             return;
@@ -308,7 +308,7 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// Leaves the world on the screen to the others, to rejoin later.
+    /// Leaves the shown world to the others, to rejoin later.
     fn leave_world<P: Platform>(&mut self, room: &mut Lobby<P>) {
         self.disconnect(room);
         self.has_left = true;
@@ -326,8 +326,7 @@ impl<W: World> WorldEngine<W> {
         self.drop_links(room.now);
     }
 
-    /// The links of the session on the screen are gone: this peer takes over the others' objects
-    /// before long.
+    /// Drops the links of the shown session: this peer will take over the others' objects soon.
     fn drop_links(&mut self, now: Micros) {
         let connected: Vec<PeerId> = self.session.connected_peers().collect();
         for peer in connected {
@@ -346,7 +345,7 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// There is nothing left to watch: starts a world of this peer.
+    /// No player is left to spectate: starts a world of this peer.
     fn begin_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let slots = room.own_slots().unwrap_or_else(|| room.config.first_slots(room.config.local_players));
         let LobbyRoom { config, rng, now, .. } = room;
@@ -388,7 +387,7 @@ impl<P: Platform> Lobby<P> {
         Some(self.slots_of(self.me()?)).filter(|slots| !slots.is_empty())
     }
 
-    /// This peer is in the room without a reservation.
+    /// Whether this peer is in the room without a reservation.
     fn is_spectator_here(&self) -> bool {
         self.me().is_some_and(|me| self.is_spectator(me))
     }

@@ -1,6 +1,6 @@
 //! Roles in the lobby room: host, readiness and settings, as the lobby keeps them.
 //!
-//! Absent: the match. Its leader is another role, and the engine's.
+//! The room calls it. Absent: the match, whose leader is another role that the engine has.
 
 use std::error::Error;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::LobbyRoom;
 use crate::event::RoomEvent;
 use crate::platform::Platform;
 
-/// What the [host](crate::Room::host) of a room can do: see
+/// Commands of the [host](crate::Room::host) of a room: see
 /// [`Room::host_command`](crate::Room::host_command).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,18 +32,19 @@ pub enum HostCommand {
     TransferHost(PeerId),
     /// Replaces the room's [settings](crate::Room::settings): a JSON object.
     Settings(RawJson),
-    /// Changes who may join. What is `None` stays.
+    /// Changes which players may join. `None` fields stay as they are.
     Access {
-        /// No player may join.
+        /// Whether joining is blocked.
         locked: Option<bool>,
-        /// Not listed, and not found by matchmaking: joined by code only.
+        /// Whether the room is kept out of the list and of matchmaking, so that it is joined by
+        /// code only.
         private: Option<bool>,
-        /// How many may play.
+        /// Number of players that the room admits.
         max_players: Option<u8>,
     },
 }
 
-/// Only the host of a room can do that: see [`Room::is_host`](crate::Room::is_host).
+/// The command needs the host of a room: see [`Room::is_host`](crate::Room::is_host).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotHost;
 

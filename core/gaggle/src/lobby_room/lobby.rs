@@ -1,5 +1,4 @@
-//! Messages of the lobby, and what follows from them.
-//! The room calls it in every update. Absent: the match.
+//! Lobby messages and their effects. The room calls it in every update. Absent: the match.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Mesh, PathChanged};
@@ -13,23 +12,24 @@ use crate::config::{JoinTarget, StartMode};
 use crate::event::RoomEvent;
 use crate::platform::Platform;
 
-/// How long a peer that left the room stays in the match: its own packets may arrive later.
+/// How long a peer that left the room stays in the match: its last packets may arrive later than
+/// the lobby's message.
 const FAREWELL: Micros = Micros::from_millis(400);
-/// The same for a suspended peer, which may send nothing any more: the match would stall.
+/// The same for a suspended peer, which may send no packets any more: the match would stall.
 const REST_FAREWELL: Micros = Micros::from_millis(100);
-/// The same after the server was lost: it knows no peer until that peer has reconnected, and the
-/// match never stopped.
+/// The same after the connection to the server was lost: the server does not know a peer until that
+/// peer has reconnected, though its match never stopped.
 const JUST_BACK: Micros = Micros::from_secs(2);
 const COME_BACK_WITHIN: Micros = Micros::from_secs(60);
 
-/// How long a joiner tries to get the match of suspended members. They may be asleep.
+/// How long a joiner tries to get the match of suspended members, whose pages may not run.
 const HAND_OVER: Micros = Micros::from_millis(800);
 
 /// Least time between two requests for ICE servers.
 const ICE_AGAIN: Micros = Micros::from_secs(30);
 
 impl<S, P: Platform> LobbyRoom<S, P> {
-    /// Requests the room that is wanted. Nothing waits for the answer.
+    /// Requests the configured room. No code waits for the answer.
     pub(super) fn ask_for_seat(&mut self, switch: bool) {
         if switch {
             self.tell_score();
@@ -76,7 +76,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.connection.seat_asked = Some(asked);
     }
 
-    /// The reservation is not for the room that is wanted.
+    /// The reservation is not for the configured room: requests that one.
     fn seek_elsewhere(&mut self) {
         match (&self.config.join, &mut self.lobby_client) {
             (JoinTarget::Browse | JoinTarget::Offline, Some(client)) => {
@@ -86,8 +86,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// The wanted room was refused. An earlier reservation that no local player uses is given up,
-    /// because others wait for it.
+    /// The requested room was rejected. Gives up an earlier reservation that no local player uses,
+    /// because other peers would wait for it.
     fn leave_unwished(&mut self) {
         if self.seat.is_none()
             && let Some(client) = self.lobby_client.as_mut().filter(|client| client.room().is_some())
@@ -128,7 +128,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.carry_out();
     }
 
-    /// The next thing the engine has to do.
+    /// The next action of the engine.
     pub(crate) fn poll_action(&mut self) -> Option<LobbyAction> {
         while let Some(event) = self.lobby_client.as_mut().and_then(Client::poll_event) {
             let errand = self.hear(event);
@@ -166,14 +166,14 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                 self.push(RoomEvent::LobbyDisconnected);
             }
             ClientEvent::OpenedElsewhere { .. } => self.push(RoomEvent::OpenedElsewhere),
-            // Another tab took over. To the others it is the same peer, and these links would be in
-            // its way.
+            // Another tab took over. To the others it is the same peer, and links of this one would
+            // conflict with its links.
             ClientEvent::Closed(refusal) if refusal.code == RejectionCode::Replaced => {
                 let errand = self.lose_seat(LeaveReason::ConnectionLost);
                 self.push(RoomEvent::OpenedElsewhere);
                 return errand;
             }
-            // This peer asked for it itself, and will again.
+            // This peer requested it itself, and will request it again.
             ClientEvent::Rejected { request, .. } if self.ice.asked == Some(request) => {
                 self.ice.asked = None;
             }
@@ -217,7 +217,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             ClientEvent::Replied { request, answer } if self.ice.asked == Some(request) => {
                 self.ice.asked = None;
                 if let ServerMessage::IceServers(ice) = answer {
-                    // Half of their lifetime, so that one answer may get lost.
+                    // Half of their lifetime, so that one answer may be lost.
                     self.ice.due = Some(self.now + ICE_AGAIN.max(Micros::from_secs(ice.ttl / 2)));
                     if let Some(mesh) = &mut self.mesh {
                         mesh.set_ice_servers(&ice.servers);
@@ -268,7 +268,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                 self.leaving.retain(|(_, peer)| *peer != returned.peer);
                 self.connect_to(returned.peer);
             }
-            // The reservation waits for them; the match does not.
+            // The reservation waits for the member; the match does not.
             RoomUpdate::Away(away) if away.left => self.schedule_removal(away.peer),
             RoomUpdate::Left(left) => self.schedule_removal(left.peer),
             RoomUpdate::ResultDecided(_) => self.push(RoomEvent::ResultStored),
@@ -289,7 +289,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         let (room, (_, peer)) = (client.room()?, client.identity()?);
         let (seat, code, mode, round) = ((room.id, peer), room.code, room.mode.clone(), room.round);
         let (fits, inherited) = (self.fits(room), client.reused_slots());
-        // The peer a room was made for opens its match, even if others have joined before it knew.
+        // The peer that created a room opens its match, even if others have joined before it knew.
         let watches = matches!(self.config.join, JoinTarget::Spectate(_));
         let is_host = |member: &Member| member.peer != peer && (watches || may_hand_over(member));
         let joins = !created && room.players().any(is_host);
@@ -341,13 +341,13 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         Some(LobbyAction::GoSolo)
     }
 
-    /// Whether members that are not suspended play in the room, as far as the lobby has said.
+    /// Whether members that are not suspended play in the room, as far as the lobby has reported.
     pub(crate) fn has_others_awake(&self) -> bool {
         self.others().any(|member| !member.resting)
     }
 
-    /// This peer is in the match: the suspended members that admitted it are no part of it. Removes
-    /// their links and returns them.
+    /// This peer is in the match: the suspended members that admitted it are not part of it.
+    /// Removes their links and returns them.
     pub(crate) fn end_joining(&mut self) -> Vec<PeerId> {
         self.joins = false;
         let shunned = |member: &&Member| self.is_shunned(member.peer);
@@ -367,7 +367,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Whether there should be no link to a member: it is suspended, and has no match to hand over.
+    /// Whether there should be no link to a member, because it is suspended and has no match to
+    /// hand over.
     pub(crate) fn is_shunned(&self, peer: PeerId) -> bool {
         // A spectator waits for no peer.
         let watches = matches!(self.config.join, JoinTarget::Spectate(_));
@@ -380,14 +381,14 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         room.into_iter().flat_map(RoomView::players).filter(move |member| Some(member.peer) != me)
     }
 
-    /// Whether other members have reservations in the room, as far as the lobby has said.
+    /// Whether other members have reservations in the room, as far as the lobby has reported.
     pub(crate) fn has_others(&self) -> bool {
         let room = self.lobby_client.as_ref().and_then(Client::room);
         self.me().zip(room).is_some_and(|(me, room)| has_other_player(room, me))
     }
 }
 
-/// A suspended member that the server cannot reach is asleep.
+/// A suspended member without connection to the server cannot hand over.
 fn may_hand_over(member: &Member) -> bool {
     !(member.resting && member.away)
 }

@@ -1,10 +1,10 @@
-//! Stands in for `values.rs` in builds without the feature `values`: a page of a game that has no
-//! use for values does not carry them. Absent: all of it.
+//! Replacement of `values.rs` in builds without the feature `values`, so that pages of games
+//! without values do not include its code. Absent: any effect.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::Transport;
 
-/// No values at all.
+/// Member values of such a build: none.
 #[derive(Debug, Default)]
 pub(crate) struct MemberValues;
 

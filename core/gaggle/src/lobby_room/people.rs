@@ -1,5 +1,5 @@
-//! Members of the room and their names.
-//! The room and engines read them. Absent: messages of the lobby.
+//! Members of the room and their names. The room and engines read them. Absent: messages of the
+//! lobby.
 
 use gaggle_kit::{PeerId, Slot, SlotSet};
 use gaggle_link::{LinkStats, Mesh, Path, Transport};
@@ -25,15 +25,15 @@ pub struct Member {
     pub palette: u8,
     /// The slots of its players in the match; empty if it is not in the match.
     pub slots: SlotSet,
-    /// It is this peer.
+    /// Whether it is this peer.
     pub is_local: bool,
-    /// It has been in the match longest: see [`Room::leader`](crate::Room::leader).
+    /// Whether it has been in the match longest: see [`Room::leader`](crate::Room::leader).
     pub is_leader: bool,
-    /// It may change the room: see [`Room::host`](crate::Room::host).
+    /// Whether it may change the room: see [`Room::host`](crate::Room::host).
     pub is_host: bool,
-    /// It is ready for the next match: see [`Room::set_ready`](crate::Room::set_ready).
+    /// Whether it is ready for the next match: see [`Room::set_ready`](crate::Room::set_ready).
     pub is_ready: bool,
-    /// It has lost the connection to the lobby, or its page is hidden. Its link may be alive.
+    /// Whether its connection to the lobby is lost, or its page is hidden. Its link may be alive.
     pub is_away: bool,
     /// The path of the link to it.
     pub path: Option<Path>,
@@ -42,7 +42,8 @@ pub struct Member {
 }
 
 impl<S, P: Platform> LobbyRoom<S, P> {
-    /// All members, as far as the lobby has said. `slots_of` and `leader` are the match's.
+    /// All members, as far as the lobby has reported. `slots_of` and `leader` are those of the
+    /// match.
     pub(crate) fn members(&self, slots_of: impl Fn(PeerId) -> SlotSet, lead: Option<PeerId>) -> Vec<Member> {
         let Some((_, local)) = self.seat else { return Vec::new() };
         let room = self.lobby_client.as_ref().and_then(Client::room);
@@ -91,7 +92,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         member.map_or(SlotSet::EMPTY, view::Member::slots)
     }
 
-    /// Members without a slot, which watch.
+    /// Members without a slot, which spectate.
     pub(crate) fn spectators(&self) -> impl Iterator<Item = PeerId> + '_ {
         let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
         let members = room.into_iter().flat_map(|room| &room.members);
@@ -108,13 +109,13 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         !others.is_empty() && others.iter().all(|peer| *peer > me && linked.contains(peer))
     }
 
-    /// Whether a peer is still a member, as far as the lobby has said.
+    /// Whether a peer is still a member, as far as the lobby has reported.
     pub(crate) fn has_reservation(&self, peer: PeerId) -> bool {
         let room = self.lobby_client.as_ref().and_then(Client::room);
         room.is_none_or(|room| room.member(peer).is_some())
     }
 
-    /// Whether a member has no slot and watches.
+    /// Whether a member has no slot and spectates.
     pub(crate) fn is_spectator(&self, peer: PeerId) -> bool {
         let room = self.lobby_client.as_ref().and_then(Client::room);
         room.and_then(|room| room.member(peer)).is_some_and(|member| member.slot.is_none())

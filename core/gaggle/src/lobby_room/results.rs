@@ -1,5 +1,5 @@
-//! Results of matches, as the lobby is told.
-//! The room and its lobby side call it. Absent: how a match is scored.
+//! Match results reported to the lobby. The room and its lobby side call it. Absent: how a match is
+//! scored.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_lobby::RejectionCode;
@@ -16,15 +16,15 @@ const TELL_EVERY: Micros = Micros::from_secs(15);
 /// How long other members have to report a match before the next one is requested again.
 const ASK_AGAIN: Micros = Micros::from_secs(3);
 
-/// What the lobby knows of this peer's matches.
+/// Scores and results the lobby has received from this peer.
 #[derive(Debug, Default)]
 pub(super) struct Results {
-    /// The local score, if the lobby does not know it.
+    /// The local score, if the lobby does not have it.
     score: Option<(i64, Option<u32>)>,
-    /// The score that the lobby knows, and when to send the next.
+    /// The score the lobby has, and when to send the next.
     told: Option<(i64, Option<u32>)>,
     tell_at: Micros,
-    /// The match that ended when this peer began another.
+    /// Number of the match that ended when this peer began another.
     ended: Option<u32>,
     /// Requests for the next match, and when to repeat them.
     asked: Vec<RequestId>,
@@ -32,7 +32,7 @@ pub(super) struct Results {
 }
 
 impl Results {
-    /// Drops the score: it is of another room or match.
+    /// Drops the score, which is of another room or match.
     pub(super) fn forget_score(&mut self) {
         (self.score, self.told) = (None, None);
     }
@@ -48,7 +48,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     ) -> bool {
         let Some(client) = &mut self.lobby_client else { return false };
         let Some(room) = client.room() else { return false };
-        // The lobby knows players by the slot it gave them, which need not be their slot in the
+        // The lobby knows players by the slot it assigned, which need not be their slot in the
         // match.
         let chairs = points.iter().filter_map(|&(peer, score)| {
             let slot = room.member(peer)?.slot?;
@@ -63,14 +63,14 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         true
     }
 
-    /// Notes the score so far: the lobby is told every 15 s, and on leaving.
+    /// Notes the current score: it is sent to the lobby every 15 s, and on leaving.
     pub(crate) fn set_score(&mut self, points: i64, level: Option<u32>) {
         let score = Some((points, level));
         self.results.score = score.filter(|_| score != self.results.told);
         self.tell_due_score();
     }
 
-    /// Sends the score if the lobby does not know it and the last one is old enough. Call it in
+    /// Sends the score if the lobby does not have it and the last one is old enough. Call it in
     /// every update.
     pub(super) fn tell_due_score(&mut self) {
         if self.now >= self.results.tell_at {
@@ -78,7 +78,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Sends the score, if a match is played and the lobby does not know it.
+    /// Sends the score, if a match is played and the lobby does not have it.
     pub(super) fn tell_score(&mut self) {
         let Some((score, level)) = self.results.score else { return };
         let (Some(client), Some((_, me))) = (&mut self.lobby_client, self.seat) else { return };
@@ -99,7 +99,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.ask_for_round();
     }
 
-    /// Requests the next match, if this peer is host and the lobby is still at the one that ended.
+    /// Requests the next match, if this peer is host and the lobby still has the one that ended.
     fn ask_for_round(&mut self) {
         self.results.ask_at = None;
         let (local, ended) = (self.me(), self.results.ended);
@@ -119,7 +119,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Whether a rejection only says that other members have not reported the match that ended.
+    /// Whether a rejection only means that other members have not reported the match that ended.
     pub(super) fn is_too_early(&mut self, request: RequestId, code: RejectionCode) -> bool {
         let is_ours = code == RejectionCode::WrongStatus && self.results.asked.contains(&request);
         if is_ours {

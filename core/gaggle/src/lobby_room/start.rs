@@ -1,6 +1,7 @@
-//! Rooms whose host starts the matches: the time before and between them, and who starts together.
+//! Rooms whose host starts the matches: the phases before and between them, and the peers that
+//! start together.
 //!
-//! `lobby.rs` asks it about every change of the room's status. Absent: the match itself.
+//! `lobby.rs` calls it at every change of the room's status. Absent: the match itself.
 
 use gaggle_kit::{Micros, PeerId, SlotSet};
 use gaggle_link::{Channel, CloseCode, Transport, TransportEvent};
@@ -13,11 +14,11 @@ use crate::event::RoomEvent;
 use crate::phase::Phase;
 use crate::platform::Platform;
 
-/// Whether the host of a room can start matches: pages without use for it leave its code out.
+/// Whether the host of a room can start matches: pages that do not need it leave out its code.
 pub(crate) const HOST_STARTS: bool = cfg!(feature = "host-starts");
-/// Reliable streams below this one are the engine's.
+/// Reliable streams below this number belong to the engine.
 const ENGINE_STREAMS: u8 = 16;
-/// What a peer that starts sooner sends before it is answered, in messages and bytes of each.
+/// Most messages kept that a peer sends which starts sooner, and most bytes of each.
 const EARLY_MESSAGES: usize = 4;
 const EARLY_BYTES: usize = 4_096;
 /// A peer that learns of a start later than this joins the match instead.
@@ -28,8 +29,7 @@ const START_WITHIN: Micros = Micros::from_secs(3);
 pub(super) struct EarlyMessages(Vec<(PeerId, Vec<u8>)>);
 
 impl EarlyMessages {
-    /// Keeps a message. Returns false if the peer sends more than a session does before it is
-    /// answered.
+    /// Keeps a message. False if the peer sends more than a session does before it is answered.
     #[must_use]
     fn push(&mut self, from: PeerId, bytes: &[u8]) -> bool {
         let count = self.0.iter().filter(|(peer, _)| *peer == from).count();
@@ -53,7 +53,7 @@ impl EarlyMessages {
 pub(crate) struct Start {
     pub(crate) match_id: MatchId,
     pub(crate) peers: Vec<PeerSlots>,
-    /// Begins the match where one peer has to be the first: the host if it plays.
+    /// The peer that begins the match, for engines where one must be first: the host if it plays.
     pub(crate) first: Option<PeerId>,
     seed: u64,
     round: u32,
@@ -73,7 +73,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.lobby_client.as_ref().and_then(Client::room)
     }
 
-    /// The room waits for its host to start a match.
+    /// Whether the room waits for its host to start a match.
     pub(crate) fn is_waiting(&self) -> bool {
         HOST_STARTS && self.room_view().is_some_and(waits)
     }
@@ -84,7 +84,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         Some(Phase::Lobby { starts_at: room.starts_at.map(|at| client.local_time(at)) })
     }
 
-    /// What follows from a change of the room's status.
+    /// Action that follows from a change of the room's status.
     pub(super) fn hear_status(&mut self, change: &StatusChanged) -> Option<LobbyAction> {
         self.room_view().filter(|room| HOST_STARTS && room.starts_together())?;
         if change.status == Status::Finished {
@@ -92,7 +92,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             return None;
         }
         let room = self.room_view()?;
-        // The client may have heard of further changes already.
+        // The client may have received further changes already.
         let is_latest = (room.status, room.round) == (change.status, change.round);
         let client = self.lobby_client.as_ref().filter(|_| is_latest)?;
         match change.status {
@@ -118,8 +118,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     /// The match that starts now.
     pub(crate) fn start(&self) -> Option<Start> {
         let room = self.room_view()?;
-        // All peers know the same of each other from the lobby. A member it cannot reach, or whose
-        // page is hidden, joins when it is back.
+        // All peers have the same information about each other from the lobby. A member the lobby
+        // cannot reach, or whose page is hidden, joins when it is back.
         let is_here = |member: &&Member| !member.away && !member.resting;
         let peers: Vec<PeerSlots> = room
             .players()
@@ -137,8 +137,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         })
     }
 
-    /// Links that know nothing of the match before: what its sessions still send must not reach the
-    /// next one's. Once for each match, and not before the first.
+    /// Renews links before a match: packets that sessions of the previous match still send must not
+    /// reach the next one. Once for each match, and not before the first.
     pub(crate) fn renew_links_for_start(&mut self) {
         let Some(round) = self.room_view().map(|room| room.round) else { return };
         if round > 1 && self.links_renewed_for != round {
@@ -147,8 +147,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Receives while no match of this room is on the screen: messages and values of members, and
-    /// what the engines of those that start sooner send.
+    /// Receives while no match of this room is shown: messages and values of members, and packets
+    /// of engines that start sooner.
     pub(crate) fn receive_beside_match(&mut self) {
         let is_waiting = self.is_waiting();
         let LobbyRoom { mesh: Some(mesh), inbox, early, now, .. } = self else { return };
@@ -174,7 +174,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Peers whose links were up before a session began, and what they sent meanwhile.
+    /// Peers whose links were open before a session began, and the messages they sent meanwhile.
     pub(crate) fn take_early(&mut self) -> (Vec<PeerId>, Vec<(PeerId, Vec<u8>)>) {
         let peers = self.mesh.as_ref().map_or(Vec::new(), |mesh| mesh.peers().to_vec());
         (peers, std::mem::take(&mut self.early.0))

@@ -1,9 +1,8 @@
 //! Values that members set for each other: a vehicle, a team, a vote. The last write wins, and
 //! joiners get them.
 //!
-//! A peer sends all its values in one message, over the mesh on a reliable stream of their own:
-//! when a link opens, and whenever one of them changes. Absent: the lobby, which keeps none of
-//! them; games and frames.
+//! A peer sends all its values in one message over the mesh, on a reliable stream of their own,
+//! when a link opens and whenever one changes. Absent: the lobby, games, frames.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Channel, SendError, Transport};
@@ -11,7 +10,7 @@ use gaggle_link::{Channel, SendError, Transport};
 /// The reliable stream of values. Engines use the streams below 16.
 const STREAM: u8 = 17;
 
-/// Bytes of all values of a member together, each with three more for its key and length: see
+/// Most bytes of all values of a member together, each with three more for its key and length: see
 /// [`Room::set_value`](crate::Room::set_value).
 pub const VALUES_BYTES_MAX: usize = 2_048;
 
@@ -23,24 +22,25 @@ struct Entry {
     value: Vec<u8>,
 }
 
-/// A peer that has been sent the own values.
+/// A peer that has been sent the local values.
 #[derive(Debug)]
 struct Told {
     peer: PeerId,
-    /// Packets of the link when last looked at: fewer mean that it is another one.
+    /// Packets of the link at the last check: fewer mean that it is a new link.
     packets: u64,
     version: u32,
 }
 
-/// The values of all members. Lists, not maps: there are few, and every page carries this code.
+/// The values of all members. Lists instead of maps, because there are few and every page includes
+/// this code.
 #[derive(Debug, Default)]
 pub(crate) struct MemberValues {
     own: Vec<Entry>,
-    /// Counts the changes of the own values.
+    /// Number of changes of the local values.
     version: u32,
     remote: Vec<Entry>,
     told: Vec<Told>,
-    /// Received and not reported yet.
+    /// Changes that are received and not reported yet.
     changed: Vec<(PeerId, u8)>,
 }
 
@@ -103,7 +103,7 @@ impl MemberValues {
         (!self.changed.is_empty()).then(|| self.changed.remove(0))
     }
 
-    /// The mesh is another one: its peers have not been sent anything.
+    /// The mesh was replaced: its peers have not been sent any values.
     pub(crate) fn forget_connections(&mut self) {
         self.told.clear();
     }
@@ -115,7 +115,8 @@ impl MemberValues {
         self.changed.retain(|(peer, _)| stays(*peer));
     }
 
-    /// Sends all values to peers that do not have them. What a peer cannot take now is sent later.
+    /// Sends all values to peers that do not have them. A peer whose buffer is full gets them
+    /// later.
     pub(crate) fn send(&mut self, now: Micros, mesh: &mut impl Transport) {
         self.told.retain(|told| mesh.peers().contains(&told.peer));
         let mut message = Vec::new();

@@ -1,5 +1,5 @@
-//! A platform without a network: for solo play, and for trying out a game.
-//! Rooms run on it. Absent: everything that needs other peers.
+//! A platform without a network: for solo play, and for trying out a game. Rooms run on it. Absent:
+//! everything that needs other peers.
 
 use gaggle_kit::{DecodeError, Micros, PeerId};
 use gaggle_link::{Channel, CloseCode, LinkStats, Mesh, Path, SendError, Transport, TransportEvent};
@@ -38,7 +38,7 @@ pub struct NoNetwork(NoLobby);
 /// A socket that never opens.
 #[derive(Debug, Default)]
 pub struct NoLobby {
-    /// A connection was asked for, and its end is not told yet.
+    /// Whether a connection was requested, and its end is not reported yet.
     is_asked: bool,
 }
 

@@ -1,5 +1,5 @@
-//! A platform with a network: a socket to the lobby, and a mesh over the best paths there are.
-//! `gaggle-native` and `gaggle-browser` make it of their sockets. Absent: sockets, how paths are
+//! A platform with a network: a socket to the lobby, and a mesh over the best available paths.
+//! `gaggle-native` and `gaggle-browser` build it from their sockets. Absent: sockets, how paths are
 //! chosen.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use gaggle_lobby::client::LobbySocket;
 
 use super::{MeshSetup, Platform};
 
-/// How links may run. The default is the best path there is, and the network as it is.
+/// Restrictions of links. By default the best available path is used, without impairment.
 ///
 /// ```
 /// use gaggle::OnlineConfig;
@@ -24,22 +24,21 @@ use super::{MeshSetup, Platform};
 pub struct OnlineConfig {
     /// This path and no other: for players who hide their address, and for tests.
     pub only_path: Option<Path>,
-    /// Makes a good network feel like a bad one.
+    /// Impairment of the network, for tests on a good one.
     pub conditions: Conditions,
 }
 
 impl OnlineConfig {
-    /// What a mesh is made with.
+    /// The settings of a mesh with these restrictions.
     pub fn mesh(&self) -> MeshConfig {
         let paths = self.only_path.map_or_else(PathConfig::default, PathConfig::only);
         MeshConfig { paths, conditions: self.conditions, ..MeshConfig::default() }
     }
 }
 
-/// Opens meshes of one type. A type of its own, and no boxed closure, so that rooms are `Send`
-/// where it is.
+/// Opens meshes of one type. A trait instead of a boxed closure, so that rooms are `Send` if it is.
 pub trait ConnectMesh {
-    /// What it opens.
+    /// Type of the meshes it opens.
     type Mesh: Mesh;
 
     /// Opens a mesh for a room.
@@ -60,7 +59,7 @@ impl<S, C> fmt::Debug for Online<S, C> {
 }
 
 impl<S: LobbySocket, C: ConnectMesh> Online<S, C> {
-    /// With this socket, and meshes opened by `connect`.
+    /// A platform with this socket, and meshes opened by `connect`.
     pub fn new(socket: S, connect: C) -> Online<S, C> {
         Online { socket, connect }
     }

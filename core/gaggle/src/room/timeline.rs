@@ -1,6 +1,5 @@
-//! What only a room of a game on one timeline can do: with the game, or with its state elsewhere.
-//!
-//! Absent: what rooms of all engines can do, sessions.
+//! Methods of rooms on the timeline engine: `GameRoom` owns the game, `RequestRoom` leaves its
+//! state to the caller. Applications call them. Absent: methods of rooms with any engine, sessions.
 
 use gaggle_kit::{Frame, Input};
 use gaggle_timeline::{DesyncBundle, Game, Request, Session, SessionError};
@@ -24,21 +23,21 @@ impl<G: Game + Clone, P: Platform> Room<GameEngine<G>, P> {
     }
 
     /// The latest game without predicted input, the same on all peers: for results. None if that
-    /// frame is not held any more.
+    /// frame is no longer held.
     pub fn confirmed(&self) -> Option<(Frame, &G)> {
         self.engine.confirmed()
     }
 
     /// After a [`RoomEvent::DesyncRecovered`](crate::RoomEvent::DesyncRecovered) of this peer: its
-    /// state, the one it took over, and the inputs between. Write [`DesyncBundle::encode`] to a
-    /// file, or see at once which fields [differ](DesyncBundle::diff). Returned once; a spectator
-    /// has none.
+    /// replaced state, the one it took, and the inputs between. Write [`DesyncBundle::encode`] to a
+    /// file, or list the fields that [differ](DesyncBundle::diff). Returned once; a spectator has
+    /// none.
     pub fn take_desync_bundle(&mut self) -> Option<DesyncBundle> {
         self.engine.take_desync_bundle()
     }
 
-    /// The input delay from now on, in frames, solo and in matches; `None` lets it adapt to the
-    /// network again, and be 0 solo.
+    /// Sets the input delay in frames, solo and in matches; `None` lets it adapt to the network
+    /// again, which makes it 0 in solo play.
     ///
     /// # Errors
     /// If it is outside
@@ -47,41 +46,41 @@ impl<G: Game + Clone, P: Platform> Room<GameEngine<G>, P> {
         self.engine.set_input_delay(frames)
     }
 
-    /// The match on the screen as a replay file, from where this peer joined to the last frame that
-    /// is final. Recording goes on. None unless
+    /// The shown match as a replay file, from where this peer joined to the last settled frame.
+    /// Recording goes on. None unless
     /// [`RoomConfig::record_replay`](crate::RoomConfig::record_replay) is set.
     pub fn replay_bytes(&self) -> Option<Vec<u8>> {
         self.engine.replay_bytes()
     }
 
-    /// Hashes of final states, one a second, the latest last: equal frames of one match have equal
-    /// hashes on all peers. Empty unless
+    /// Hashes of settled states, one per second, the latest last: equal frames of one match have
+    /// equal hashes on all peers. Empty unless
     /// [`RoomConfig::record_replay`](crate::RoomConfig::record_replay) is set.
     pub fn checksums(&self) -> Vec<(Frame, u64)> {
         self.engine.checksums()
     }
 
-    /// The session of the match on the screen.
+    /// The session of the shown match.
     pub fn session(&self) -> &Session<G::Input> {
         self.engine.session()
     }
 }
 
-/// A [`Room`] whose peers send inputs and simulate the same game, whose state the caller keeps: an
-/// ECS, a script, a C program. It does all that a [`GameRoom`] does but replays and desync bundles,
-/// which need a [`Game`], and both kinds of rooms can be in one match.
+/// A [`Room`] whose peers send inputs and simulate the same game, whose state the caller keeps: in
+/// an ECS, a script, a C program. It has everything a [`GameRoom`] has except replays and desync
+/// bundles, which need a [`Game`]; both kinds of rooms can be in one match.
 ///
-/// The caller fulfils [`Request`]s after each [`Room::update`] until
+/// The caller fulfills [`Request`]s after each [`Room::update`] until
 /// [`poll_request`](Room::poll_request) returns none. [`SavedStates`](crate::SavedStates) does it
-/// for anything that can be saved, loaded and advanced, as here; fulfil them yourself where several
-/// states can be simulated beside each other, or saving needs care.
+/// for any state that can be saved, loaded and advanced, as here; fulfill them yourself where
+/// several states can be simulated beside each other, or saving needs care.
 ///
 /// ```
 /// use gaggle::timeline::{Inputs, MatchStart};
 /// use gaggle::{Micros, NoNetwork, RequestRoom, RoomConfig, Slot};
 /// use gaggle::{SavedStates, Simulate, StateShape};
 ///
-/// /// State that no `Game` holds: here two numbers of a script.
+/// /// State without a `Game`: here two numbers of a script.
 /// #[derive(Default)]
 /// struct Script { x: i32, ticks: u32 }
 ///
@@ -133,22 +132,22 @@ impl<G: Game + Clone, P: Platform> Room<GameEngine<G>, P> {
 pub type RequestRoom<I, P> = Room<Requests<I>, P>;
 
 impl<I: Input, P: Platform> Room<Requests<I>, P> {
-    /// The next thing to do with the game's state; none when all ticks of the last
+    /// The next request about the game's state; none when all ticks of the last
     /// [`update`](Room::update) are done and its packets are sent.
     ///
-    /// Nothing is simulated and nothing is sent by `update` itself. An update before the requests
-    /// of the last one are drained is harmless: its ticks follow later.
-    /// [`update_with`](Room::update_with) asks for inputs once per update, not once per tick.
+    /// `update` itself simulates and sends nothing. Calling it before the requests of the last one
+    /// are drained is harmless: its ticks follow later. [`update_with`](Room::update_with) asks for
+    /// inputs once per update, not once per tick.
     ///
-    /// A [`Request::Advance`] of [`SimId::Live`](gaggle_timeline::SimId::Live) whose frame is the
-    /// highest so far is a new tick, the others simulate again: keep the state before it to
-    /// interpolate from, by [`alpha_permille`](Room::alpha_permille).
+    /// A [`Request::Advance`] of [`SimId::Live`](gaggle_timeline::SimId::Live) with the highest
+    /// frame so far is a new tick, the others resimulate: keep the state before it to interpolate
+    /// from, by [`alpha_permille`](Room::alpha_permille).
     pub fn poll_request(&mut self) -> Option<Request<'_, I>> {
         self.engine.poll_request(&mut self.lobby_room)
     }
 
-    /// The input delay from now on, in frames, as in a [`GameRoom`]; `None` lets it adapt to the
-    /// network again, and be 0 solo.
+    /// Sets the input delay in frames, as in a [`GameRoom`]; `None` lets it adapt to the network
+    /// again, which makes it 0 in solo play.
     ///
     /// # Errors
     /// If it is outside
@@ -157,7 +156,7 @@ impl<I: Input, P: Platform> Room<Requests<I>, P> {
         self.engine.set_input_delay(frames)
     }
 
-    /// The session of the match on the screen: frames, slots, statistics.
+    /// The session of the shown match: frames, slots, statistics.
     pub fn session(&self) -> &Session<I> {
         self.engine.session()
     }

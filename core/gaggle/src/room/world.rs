@@ -1,4 +1,5 @@
-//! What only a room of a replicated world can do.
+//! Methods of rooms with a replicated world. Applications call them. Absent: methods of rooms with
+//! any engine, rules of authority.
 
 use gaggle_kit::{PeerId, Slot};
 use gaggle_replica::Session;
@@ -59,22 +60,22 @@ use crate::world::World;
 pub type WorldRoom<W, P> = Room<WorldEngine<W>, P>;
 
 impl<W: World, P: Platform> Room<WorldEngine<W>, P> {
-    /// What this peer keeps beside the objects.
+    /// This peer's own data beside the objects.
     pub fn world(&self) -> &W {
         self.engine.world()
     }
 
-    /// What this peer keeps beside the objects.
+    /// This peer's own data beside the objects, mutable.
     pub fn world_mut(&mut self) -> &mut W {
         self.engine.world_mut()
     }
 
-    /// The objects and players on the screen, best drawn [interpolated](Session::interpolated).
+    /// The shown objects and players, best drawn [interpolated](Session::interpolated).
     pub fn session(&self) -> &Session {
         self.engine.session()
     }
 
-    /// The objects and players on the screen, to change them between two ticks.
+    /// The shown objects and players, to change them between two ticks.
     pub fn session_mut(&mut self) -> &mut Session {
         self.engine.session_mut()
     }
@@ -89,7 +90,7 @@ impl<W: World, P: Platform> Room<WorldEngine<W>, P> {
         self.session().roster().leader().map(|leader| leader.slot)
     }
 
-    /// Whether this peer leads.
+    /// Whether this peer is the leader.
     pub fn is_leader(&self) -> bool {
         self.session().is_leader()
     }

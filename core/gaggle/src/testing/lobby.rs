@@ -1,5 +1,6 @@
-//! What the peers of a simulation share: the lobby, messages under way, links that open and close.
-//! [`SimLobby`](super::SimLobby) owns it, platforms hold it. Absent: rooms, packets of links.
+//! State shared by the peers of a simulation: the lobby, messages under way, links that open and
+//! close. [`SimLobby`](super::SimLobby) owns it, platforms share it. Absent: rooms, packets of
+//! links.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,17 +12,17 @@ use gaggle_lobby::node::{ConnectionId, IceProvider, Identity, Node, NodeConfig, 
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::{MatchRecord, NodeId, PlayerId, Rejection, RejectionCode, TicketSigner};
 
-/// 2027-01-15: tickets have plausible times.
+/// 2027-01-15, so that tickets have plausible times.
 pub(super) const EPOCH: Micros = Micros::from_secs(1_800_000_000);
 /// How long a message to or from the lobby takes.
 pub(super) const LOBBY_DELAY: Micros = Micros::from_millis(20);
-/// What was sent before a link was closed arrives within this time.
+/// Packets sent before a link was closed arrive within this time.
 pub(super) const UNDER_WAY: Micros = Micros::from_millis(100);
 
-/// How long TURN credentials of the simulated lobby count.
+/// Lifetime of the simulated lobby's TURN credentials.
 pub const ICE_TTL: Micros = Micros::from_secs(80);
 
-/// A TURN server whose credentials end soon. Their user name is when they were made.
+/// A TURN server whose credentials expire soon. Their user name is their creation time.
 #[derive(Debug)]
 struct SimIce;
 
@@ -40,18 +41,18 @@ impl IceProvider for SimIce {
 /// Two peers, the lower number first.
 pub(super) type Pair = (usize, usize);
 
-/// What tests ask for afterwards.
+/// Observations that tests read afterwards.
 #[derive(Debug, Default)]
 pub(super) struct Observed {
     /// When the TURN credentials of each peer were made.
     pub(super) ice_made: BTreeMap<usize, Micros>,
-    /// Peers whose place at a relay another process took with their ticket, and the newer tickets
-    /// they got.
+    /// Peers whose place at a relay another process took with their ticket, and the number of newer
+    /// tickets they received.
     pub(super) robbed: BTreeSet<usize>,
     pub(super) renewed: BTreeMap<usize, usize>,
     /// Matches the lobby has decided.
     pub(super) records: Vec<MatchRecord>,
-    /// Scores that peers told the lobby: time, peer, message.
+    /// Scores that peers sent to the lobby: time, peer, message.
     pub(super) scores: Vec<(Micros, usize, String)>,
 }
 
@@ -71,16 +72,16 @@ pub(super) struct Shared {
     /// The peer of each id the lobby has given.
     pub(super) peers: BTreeMap<PeerId, usize>,
     pub(super) connected: BTreeSet<Pair>,
-    /// How long a link takes to open, and when those under way do.
+    /// How long a link takes to open, and when links under way will open.
     pub(super) link_delay: Micros,
     pub(super) opening: Vec<(Micros, Pair)>,
-    /// Closed links, until what is under way has arrived.
+    /// Closed links, until packets under way have arrived.
     pub(super) closing: Vec<(Micros, Pair)>,
     /// Peers to and from which no link opens.
     pub(super) deaf: BTreeSet<usize>,
-    /// Links that did not open because of that.
+    /// Links that did not open because of `deaf`.
     pub(super) in_vain: BTreeSet<Pair>,
-    /// A mesh dropped now closes no link.
+    /// Whether a dropped mesh closes no link.
     pub(super) crashing: bool,
     pub(super) observed: Observed,
 }
@@ -131,7 +132,7 @@ impl Shared {
         }
     }
 
-    /// Lets time pass. Returns the time, the links that open now and those that close.
+    /// Advances time. Returns the time, the links that open now and those that close.
     pub(super) fn advance(&mut self, time: Micros) -> (Micros, Vec<Pair>, Vec<Pair>) {
         self.now += time;
         if self.lobby_up {
@@ -149,7 +150,7 @@ impl Shared {
         (now, due, closed.into_iter().map(|(_, pair)| pair).collect())
     }
 
-    /// Lets the lobby do what is due.
+    /// Makes the lobby do what is due.
     fn run_lobby(&mut self) {
         let now = EPOCH + self.now;
         while self.to_node.front().is_some_and(|(at, ..)| *at <= self.now) {
@@ -203,7 +204,7 @@ impl Shared {
     }
 }
 
-/// The simulated issuer of tokens: `token of NAME` is one of NAME.
+/// The simulated issuer of tokens: `token of NAME` is a token of the player NAME.
 fn verify(token: &str) -> Result<Identity, Rejection> {
     let name = token.strip_prefix("token of ");
     let name = name.ok_or_else(|| Rejection::new(RejectionCode::BadToken, "the token has expired"))?;

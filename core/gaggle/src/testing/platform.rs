@@ -1,5 +1,5 @@
-//! The platform of a simulated peer: a socket to the lobby, and the mesh it opens.
-//! Rooms run on it. Absent: the network between peers.
+//! The platform of a simulated peer: a socket to the lobby, and the mesh it opens. Rooms run on it.
+//! Absent: the network between peers.
 
 use std::sync::Arc;
 

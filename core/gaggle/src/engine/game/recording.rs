@@ -1,20 +1,20 @@
-//! Replay of the match on the screen, as far as it is final on all peers.
-//! [`GameEngine`](crate::GameEngine) has one if it is wanted. Absent: sessions of other matches,
-//! files.
+//! Replay of the shown match, up to the last frame that is final on all peers.
+//! [`GameEngine`](crate::GameEngine) has one if recording is enabled. Absent: sessions of other
+//! matches, files.
 
 use std::collections::VecDeque;
 
 use gaggle_kit::{Frame, Slot, state_hash};
 use gaggle_timeline::{Game, Inputs, Recorder, RecorderConfig, ReplayInfo, Session};
 
-/// Bytes of the largest recording, which are hours of play. Then it begins anew.
+/// Largest recording in bytes, enough for hours of play. Beyond it, recording restarts.
 const BYTES_MAX: usize = 8 << 20;
 /// Frames between two hashes of the state.
 const MARK_FRAMES: u32 = 60;
 /// Hashes that are kept.
 const MARKS_KEPT: usize = 16;
 
-/// A replay in the making. Its frames are counted from where it begins, which is where this peer
+/// A replay being recorded. Its frames are counted from its first one, which is where this peer
 /// joined.
 pub(crate) struct Recording<G: Game> {
     recorder: Recorder<G>,
@@ -25,12 +25,12 @@ pub(crate) struct Recording<G: Game> {
     marks: VecDeque<(Frame, u64)>,
 }
 
-/// The next frame is not held any more.
+/// The next frame was dropped before it was recorded.
 struct Gap;
 
 impl<G: Game> Recording<G> {
-    /// Takes everything that has become final. Begins if there is no recording, and anew where
-    /// frames between the recorded ones and the match are missing.
+    /// Records all frames that have become final. Restarts if there is no recording, or if frames
+    /// after the recorded ones are missing.
     pub(crate) fn keep_up(
         recording: &mut Option<Recording<G>>,
         session: &Session<G::Input>,
@@ -60,7 +60,7 @@ impl<G: Game> Recording<G> {
     }
 
     fn follow(&mut self, session: &Session<G::Input>) -> Result<(), Gap> {
-        // A spectator does not know what is settled; what it is shown is confirmed.
+        // A spectator does not know which frames are settled; the frames it is shown are confirmed.
         let last = match session.is_spectating() {
             true => session.confirmed_frame().min(session.current_frame()),
             false => session.settled_frame(),
@@ -100,7 +100,7 @@ impl<G: Game> Recording<G> {
         self.marks.iter().copied()
     }
 
-    /// The match so far as a whole file; none before its first frame.
+    /// The recorded match as a whole file; none before its first frame.
     pub(crate) fn file(&self) -> Option<Vec<u8>> {
         (!self.bytes.is_empty()).then(|| [&self.bytes[..], &self.recorder.ending()].concat())
     }

@@ -1,6 +1,6 @@
-//! [`Requests`] as an engine of a room.
+//! Implementation of [`Engine`](crate::Engine) by [`Requests`].
 //!
-//! [`GameEngine`](crate::GameEngine) passes the same calls on. Absent: requests, sessions' events.
+//! [`GameEngine`](crate::GameEngine) forwards the same calls. Absent: requests, sessions' events.
 
 use gaggle_kit::{Input, Micros, PeerId, Prng, Slot, SlotSet, VecSet};
 use gaggle_lobby::Label;
@@ -34,7 +34,7 @@ impl<I: Input> Engine for Requests<I> {
         let slots = config.first_slots(config.local_players);
         let session = solo_session(&config.engine, unknown, slots, 0, rng)?;
         let mut turn = Turn::default();
-        // What the caller saved in a match before a restart is void.
+        // States the caller saved in a match before a restart are void.
         turn.note(Notice::Renumber);
         Ok(Requests {
             shape,
@@ -61,7 +61,7 @@ impl<I: Input> Engine for Requests<I> {
     }
 
     fn keep_choices_of(&mut self, previous: &Self) {
-        // The limits are those under which it was chosen.
+        // Cannot fail: the limits are those under which the delay was chosen.
         let _ = self.set_input_delay(previous.input_delay);
     }
 
@@ -85,8 +85,8 @@ impl<I: Input> Engine for Requests<I> {
     }
 
     fn remove_peer<P: Platform>(&mut self, _room: &mut Lobby<P>, peer: PeerId) {
-        // A peer that is not in the room has no slot in the match either. Most have left it
-        // already.
+        // A peer that is not in the room has no slot in the match either. Usually it has left the
+        // match already.
         if !self.is_spectating() {
             let _ = self.shown.session_mut().evict(peer);
         }
@@ -113,7 +113,7 @@ impl<I: Input> Engine for Requests<I> {
     }
 
     fn suspend<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        // Nothing waits for a spectator.
+        // No peer waits for a spectator.
         if self.suspended || self.is_spectating() {
             return;
         }
@@ -189,7 +189,7 @@ impl<I: Input> Engine for Requests<I> {
     }
 
     fn scores_by_peer<P: Platform>(&self, _room: &Lobby<P>, scores: &[(Slot, i64)]) -> Vec<(PeerId, i64)> {
-        // The lobby knows one person at each peer: the first player's score is theirs.
+        // The lobby knows one person at each peer, whose score is that of the first player.
         let first = |slots: SlotSet| {
             scores.iter().filter(|(slot, _)| slots.contains(*slot)).min_by_key(|(slot, _)| *slot)
         };

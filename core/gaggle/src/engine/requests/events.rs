@@ -1,4 +1,4 @@
-//! What the session of a match reports, and how a join attempt ends.
+//! Events of a match's session, and the end of a join attempt.
 //!
 //! [`Requests`] calls it after the ticks of an update. Absent: requests, game state.
 
@@ -12,8 +12,8 @@ use crate::event::{LeaveCause, PeerRejection, RoomEvent};
 use crate::phase::Stall;
 use crate::platform::Platform;
 
-/// How long no member may play before one of the waiting peers opens the match. A peer that plays
-/// says so in its first packet.
+/// Time without any playing member after which one of the waiting peers opens the match. A peer
+/// that plays says so in its first packet.
 const OPEN_AFTER: Micros = Micros::from_secs(1);
 
 /// Silence after which a peer counts as late. Peers in a match send many times as often.
@@ -29,7 +29,7 @@ impl<I: Input> Requests<I> {
         };
         let is_late = |row: &&RosterEntry| match session.stalled_on() {
             Some(slots) => !row.slots.intersection(slots).is_empty(),
-            // A spectator waits for whatever is confirmed.
+            // A spectator waits for any peer whose entries are missing.
             None => is_quiet(row),
         };
         let is_isolated = others().all(|row| is_quiet(&row));
@@ -41,8 +41,7 @@ impl<I: Input> Requests<I> {
         let mut has_abandoned = false;
         while let Some(event) = self.shown.session_mut().poll_event() {
             if self.in_match {
-                // Peers of the abandoned branch that are not in the other one did not leave by
-                // themselves.
+                // Peers that were only in the abandoned branch did not leave by their own decision.
                 has_abandoned |= matches!(event, SessionEvent::BranchAbandoned { .. });
                 if let SessionEvent::Left { peer, .. } = event
                     && has_abandoned
@@ -56,7 +55,8 @@ impl<I: Input> Requests<I> {
         self.note_reunion(room);
     }
 
-    /// A peer that the lobby says has left did not time out, even if its last packets were lost.
+    /// A peer that has left according to the lobby did not time out, even if its last packets were
+    /// lost.
     fn leave_cause<P: Platform>(&mut self, room: &Lobby<P>, peer: PeerId) -> LeaveCause {
         let was_silent = self.silent.remove(&peer);
         if was_silent && room.has_reservation(peer) { LeaveCause::TimedOut } else { LeaveCause::Left }
@@ -111,8 +111,8 @@ impl<I: Input> Requests<I> {
         }
     }
 
-    /// Suspended members that admitted this peer have left the match to it: nothing waits for their
-    /// last frames.
+    /// Suspended members that admitted this peer have left the match to it: their last frames are
+    /// not waited for.
     fn remove_suspended<P: Platform>(&mut self, room: &mut Lobby<P>) {
         for peer in room.end_joining() {
             if !self.is_spectating() {
@@ -142,7 +142,7 @@ impl<I: Input> Requests<I> {
             }
         }
         if joining.percent > joining.best {
-            // A large state may take as long as it keeps arriving.
+            // A large state may take as long as its pieces keep arriving.
             joining.best = joining.percent;
             joining.progress_at = room.now;
         }
@@ -165,7 +165,7 @@ impl<I: Input> Requests<I> {
         if is_in {
             if let Some(mut joining) = self.joining.take() {
                 self.is_separate = false;
-                // Once: a peer that leaves and rejoins later has had these slots itself.
+                // Only once: a peer that leaves and rejoins later has had these slots itself.
                 joining.play.inherit(std::mem::take(&mut room.reused_slots));
                 self.turn.note(Notice::Show);
                 self.show(joining.play);
@@ -174,7 +174,7 @@ impl<I: Input> Requests<I> {
                 room.push(if spectates { RoomEvent::SpectatingStarted } else { RoomEvent::MatchJoined });
             }
         } else if is_start && is_late {
-            // The others may have started without this peer.
+            // The other peers may have started without this one.
             room.renew_links();
             self.begin_joining(room);
         } else if is_hopeless || is_late && spectates {
@@ -194,7 +194,7 @@ impl<I: Input> Requests<I> {
     }
 }
 
-/// What makes it hard or impossible to play together, for players and developers.
+/// Problems that make it hard or impossible to play together, for players and developers.
 fn trouble(event: &SessionEvent, name: &dyn Fn(PeerId) -> String) -> Option<RoomEvent> {
     let rejected = |peer, reason| Some(RoomEvent::Rejected { peer, name: name(peer), reason });
     match *event {

@@ -1,15 +1,15 @@
-//! An attempt to join a match, beside the one on the screen.
+//! An attempt to join a match, beside the shown one.
 //!
-//! [`Requests`](super::Requests) has at most one. Absent: game state, what follows from its end.
+//! [`Requests`](super::Requests) has at most one. Absent: game state, consequences of its end.
 
 use gaggle_kit::{Input, Micros, PeerId, VecSet};
 
 use super::play::Play;
 
-/// An attempt to join a running match, while the match on the screen goes on.
+/// An attempt to join a running match, while the shown one goes on.
 pub(super) struct Joining<I: Input> {
     pub(super) play: Play<I>,
-    /// Peers that start it together and have not answered; none if it is a running one.
+    /// Peers that start it together and have not answered; none if the match is running already.
     pub(super) awaited: Option<Vec<PeerId>>,
     /// When it began, or last made progress.
     pub(super) progress_at: Micros,
@@ -20,7 +20,7 @@ pub(super) struct Joining<I: Input> {
     pub(super) best: u8,
     /// Peers whose links were closed for good.
     pub(super) rejected: VecSet<PeerId>,
-    /// It can never succeed.
+    /// Whether it can never succeed.
     pub(super) hopeless: bool,
 }
 

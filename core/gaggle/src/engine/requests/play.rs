@@ -1,7 +1,7 @@
 //! One match on this peer: its session, its driver, its clock.
 //!
-//! [`Requests`](super::Requests) has one for the match on the screen and one for each join attempt.
-//! Absent: game state, the lobby, which match is shown.
+//! [`Requests`](super::Requests) has one for the shown match and one for each join attempt. Absent:
+//! game state, the lobby, which match is shown.
 
 use gaggle_kit::{Input, Micros, PeerId, SlotSet};
 use gaggle_link::Transport;
@@ -16,25 +16,26 @@ const CATCH_UP_TICKS_MAX: u32 = 4;
 /// flagged input is confirmed.
 const NEW_PLAYER_TICKS: u32 = 30;
 
-/// A match that is running or about to.
+/// A match that is running or about to start.
 pub(crate) struct Play<I: Input> {
     session: Session<I>,
     driver: Driver,
     clock: TickClock,
-    /// Slots that were another player's before, and ticks whose inputs still say so.
+    /// Slots that belonged to another player before, and the number of ticks whose inputs still say
+    /// so.
     new_players: (SlotSet, u32),
 }
 
 impl<I: Input> Play<I> {
-    /// `shape` is what the bytes of the game's state mean: see `gaggle_timeline::shape_of`.
+    /// `shape` is the fingerprint of the game's state encoding: see `gaggle_timeline::shape_of`.
     pub(crate) fn new(now: Micros, mut session: Session<I>, shape: u64) -> Play<I> {
         session.set_shape(shape);
         let clock = TickClock::new(session.config().tick_rate, now);
         Play { session, driver: Driver::default(), clock, new_players: (SlotSet::EMPTY, 0) }
     }
 
-    /// What the game keeps in these slots, if they are local, was another player's: inputs say so
-    /// for a while.
+    /// Marks the inputs of these slots for some ticks, if they are local: state the game keeps for
+    /// them belongs to another player.
     pub(crate) fn inherit(&mut self, slots: SlotSet) {
         self.new_players = (slots, NEW_PLAYER_TICKS);
     }
@@ -47,7 +48,7 @@ impl<I: Input> Play<I> {
         &mut self.session
     }
 
-    /// Adds a link that was up before the match began here.
+    /// Adds a link that was open before the match began here.
     pub(crate) fn connect(&mut self, now: Micros, peer: PeerId) {
         self.driver.connect(now, &mut self.session, peer);
     }
@@ -67,17 +68,17 @@ impl<I: Input> Play<I> {
         due + self.session.take_catch_up_ticks(CATCH_UP_TICKS_MAX)
     }
 
-    /// Drops the time until now: no tick makes up for it.
+    /// Drops the time until now: no tick is run for it.
     pub(crate) fn skip_time(&mut self, now: Micros) {
         self.clock = TickClock::new(self.session.config().tick_rate, now);
     }
 
-    /// How far the display is into the next frame, in thousandths.
+    /// Elapsed part of the next frame, in thousandths.
     pub(crate) fn alpha_permille(&self) -> u32 {
         self.clock.alpha_permille()
     }
 
-    /// One frame with the local players' inputs. Requests follow.
+    /// Simulates one frame with the local players' inputs. Requests follow.
     pub(crate) fn tick(&mut self, now: Micros, players: &mut [InputLatch<I>]) -> Tick {
         let (inherited, ticks_left) = self.new_players;
         for (nth, player) in players.iter_mut().enumerate() {
@@ -85,7 +86,7 @@ impl<I: Input> Play<I> {
             let input = player.take();
             let is_new = ticks_left > 0 && inherited.contains(slot);
             let input = if is_new { input.mark_new_player() } else { input };
-            // Only fails for slots that are not local, and these are.
+            // Fails only for slots that are not local, and these are local.
             let _ = self.session.set_input(slot, input);
         }
         let tick = self.session.tick(now);

@@ -1,23 +1,23 @@
-//! What the bytes of a game's state mean, as a number.
+//! Fingerprint of a game's state encoding.
 //!
-//! The caller of a room says it when the room is opened. Absent: the bytes.
+//! The caller of a room passes it when the room is opened. Absent: the encoded bytes.
 
 use gaggle_timeline::{Game, shape_of};
 
-/// What the bytes of a game's state mean. Peers whose shapes differ do not meet: change it whenever
-/// the encoding of the state changes.
+/// Fingerprint of a game's state encoding. Peers with different shapes do not meet: change it
+/// whenever the encoding changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StateShape(pub(super) u64);
 
 impl StateShape {
-    /// The shape of a state whose encoding has a version of the caller's own: a hash of field names
-    /// and types, or a number that is raised by hand. Inputs are not part of it, but their size is
+    /// A shape for a state whose encoding has the caller's own version: a hash of field names and
+    /// types, or a number that is raised by hand. Inputs are not part of it, but their size is
     /// compared anyway.
     pub fn new(version: u64) -> StateShape {
         StateShape(version.max(1))
     }
 
-    /// The shape of a [`Game`], which a caller with the same encoding can play with.
+    /// The shape of a [`Game`], for a caller whose state has the same encoding.
     pub fn of<G: Game>() -> StateShape {
         StateShape(shape_of::<G>())
     }

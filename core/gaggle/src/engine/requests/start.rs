@@ -1,6 +1,6 @@
 //! A match that all its peers start together, from the state the room was opened with.
 //!
-//! The lobby side says when and with which peers. Absent: who may start, the countdown.
+//! The lobby side says when and with which peers. Absent: which peer may start it, the countdown.
 
 use gaggle_kit::{Input, Micros, PeerId};
 use gaggle_timeline::{Incarnation, Session, TimelineConfig};
@@ -13,7 +13,7 @@ use crate::event::RoomEvent;
 use crate::platform::Platform;
 
 /// How long a match waits for all of its peers to answer, before it starts without the silent ones.
-/// They join it when they are back.
+/// These join it when they are back.
 const ANSWER_TIMEOUT: Micros = Micros::from_secs(4);
 
 impl<I: Input> Joining<I> {
@@ -27,7 +27,7 @@ impl<I: Input> Joining<I> {
 }
 
 impl<I: Input> Requests<I> {
-    /// The countdown runs: leaves the match before, so that links can be made in the meantime.
+    /// The countdown runs: leaves the match before, so that new links can open in the meantime.
     pub(super) fn prepare_start<P: Platform>(&mut self, room: &mut Lobby<P>) {
         if self.in_match || self.joining.is_some() {
             self.go_solo(room);
@@ -42,8 +42,8 @@ impl<I: Input> Requests<I> {
         self.prepare_start(room);
         let (Some(start), Some(me)) = (room.start(), room.me()) else { return };
         if self.suspended || !start.peers.iter().any(|seat| seat.peer == me) {
-            // A spectator, or a peer the others do not wait for. Its links were up before there was
-            // a session to join with.
+            // This is a spectator, or a peer the others do not wait for. Its links were open before
+            // it had a session to join with.
             if !self.suspended {
                 room.renew_links();
             }
@@ -53,7 +53,7 @@ impl<I: Input> Requests<I> {
         let config = TimelineConfig { match_id: start.match_id, ..room.config.engine.clone() };
         let incarnation = Incarnation(room.rng.next_u32());
         let Ok(session) = Session::new(config, me, &start.peers, incarnation) else {
-            // The lobby gave slots this game does not have.
+            // The lobby assigned slots that this game does not have.
             room.push(RoomEvent::JoinFailed);
             self.leave(room, false);
             return;
@@ -66,7 +66,7 @@ impl<I: Input> Requests<I> {
         self.joining = Some(Joining::new(room.now, play, Some(others)));
     }
 
-    /// Tells a match of links that were up before it.
+    /// Reports links to a match that were open before it.
     fn connect<P: Platform>(&self, room: &mut Lobby<P>, play: &mut Play<I>) {
         let (peers, messages): (Vec<PeerId>, _) = room.take_early();
         for peer in peers {

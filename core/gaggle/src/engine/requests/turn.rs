@@ -1,4 +1,4 @@
-//! What is left to do of an update: ticks, requests under way, and requests of the room itself.
+//! Remaining work of an update: ticks, requests under way, and requests of the room itself.
 //!
 //! [`Requests`](super::Requests) fills and drains it. Absent: sessions, the lobby, game state.
 
@@ -6,57 +6,57 @@ use std::collections::VecDeque;
 
 use gaggle_timeline::{RequestStep, SimId};
 
-/// Ticks of one match that are kept for a caller that does not fetch its requests.
+/// Most ticks of one match kept for a caller that does not fetch its requests.
 const TICKS_MAX: u32 = 10;
 
-/// The next thing a holder of game state has to do.
+/// The next task for the program that has the game's state.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Work {
-    /// What the room asks, for no session knows that there are other matches.
+    /// A request of the room: sessions do not know of other matches.
     Notice(Notice),
-    /// What the session of this match asks.
+    /// A request of this match's session.
     Step(SimId, RequestStep),
 }
 
-/// A match begins, changes hands or ends.
+/// A transition between matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// The state on the screen is the first one of another match.
+    /// The shown state is the first one of another match.
     Renumber,
     /// The match being joined begins with the state the room was opened with.
     Start,
-    /// The match being joined is the one on the screen.
+    /// The match being joined becomes the shown one.
     Show,
-    /// The match being joined is given up.
+    /// The match being joined is dropped.
     Discard,
 }
 
-/// Work that is left.
+/// Work that remains.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     notices: VecDeque<Notice>,
-    /// Ticks of the match on the screen.
+    /// Ticks due in the shown match.
     ticks_due: u32,
-    /// Ticks of the match being joined.
+    /// Ticks due in the match being joined.
     joining_ticks_due: u32,
-    /// The session on the screen has ticked and may have requests.
+    /// Whether the session of the shown match has ticked and may have requests.
     pub(super) drains_live: bool,
-    /// The session being joined with has ticked and may have requests.
+    /// Whether the session of the match being joined has ticked and may have requests.
     pub(super) drains_joining: bool,
-    /// Events and packets follow when all ticks are done.
+    /// Whether events and packets follow when all ticks are done.
     pub(super) is_open: bool,
 }
 
 impl Turn {
-    /// An update begins, in which so many ticks are due.
+    /// Begins an update in which this many ticks are due.
     pub(super) fn begin(&mut self, ticks: u32, joining_ticks: u32) {
         self.ticks_due = (self.ticks_due + ticks).min(TICKS_MAX);
         self.joining_ticks_due = (self.joining_ticks_due + joining_ticks).min(TICKS_MAX);
         self.is_open = true;
     }
 
-    /// Adds a notice. What it makes void is dropped, so that few are kept for a caller that fetches
-    /// none.
+    /// Adds a notice, and drops notices that it makes void, so that few wait for a caller that
+    /// fetches none.
     pub(super) fn note(&mut self, notice: Notice) {
         let ends = |other: &Notice| matches!(other, Notice::Start | Notice::Show);
         match notice {
@@ -87,7 +87,7 @@ impl Turn {
         self.ticks_due > 0
     }
 
-    /// A tick of the match on the screen begins.
+    /// Begins a tick of the shown match.
     pub(super) fn begin_tick(&mut self) {
         self.ticks_due = self.ticks_due.saturating_sub(1);
         self.drains_live = true;

@@ -1,5 +1,5 @@
-//! Joining the world of other peers while the one on the screen goes on, identities, and what the
-//! session reports.
+//! Joining the world of other peers while the shown one goes on, identities, and session events.
+//! [`WorldEngine`](crate::WorldEngine) calls it. Absent: ticks, drawing.
 
 use gaggle_kit::{Micros, PeerId, SlotSet, VecSet};
 use gaggle_link::Transport;
@@ -12,31 +12,31 @@ use crate::lobby_room::LobbyRoom;
 use crate::platform::Platform;
 use crate::world::World;
 
-/// If nothing more arrives for so long, the objects here are all there are for this peer.
+/// Time without arrivals after which the received objects count as all there are for this peer.
 const COMPLETE_AFTER: Micros = Micros::from_secs(1);
 
-/// How long members without a link are waited for, before those with one begin.
+/// How long members without a link are waited for, before those with a link begin.
 const MEET_TIMEOUT: Micros = Micros::from_secs(8);
 
 /// An attempt to join the world of others.
 pub(super) struct Joining {
     pub(super) session: Session,
-    /// All peers start the world together: what is on the screen is no part of it.
+    /// Whether all peers start the world together: then the shown one is not part of it.
     is_start: bool,
     began_at: Micros,
-    /// Since when events report it. None after a first failure: it goes on, and is reported again
-    /// once there is a link.
+    /// Since when events report the attempt. None after a first failure: the attempt goes on, and
+    /// is reported again once a link opens.
     reported_since: Option<Micros>,
     percent: u8,
     /// Peers whose links were closed for good.
     rejected: VecSet<PeerId>,
-    /// Objects and members known when last one arrived, and when that was.
+    /// Objects and members known at the last arrival, and when that was.
     arrived: (u32, usize),
     arrived_at: Micros,
 }
 
 impl Joining {
-    /// Events do not report it.
+    /// Whether events do not report it.
     pub(super) fn is_quiet(&self) -> bool {
         self.reported_since.is_none()
     }
@@ -45,7 +45,7 @@ impl Joining {
         self.percent
     }
 
-    /// Notes what has arrived. Returns whether that is everything.
+    /// Notes arrivals. Returns whether everything has arrived.
     fn is_complete(&mut self, now: Micros, others_expected: usize) -> bool {
         let progress = self.session.sync_progress();
         let own = usize::from(self.session.is_member());
@@ -65,7 +65,7 @@ impl Joining {
 }
 
 impl<W: World> WorldEngine<W> {
-    /// Makes the world on the screen the room's, for others to join.
+    /// Makes the shown world the room's, for others to join.
     pub(super) fn open_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let Some(slots) = room.own_slots() else { return };
         self.drop_links(room.now);
@@ -75,7 +75,8 @@ impl<W: World> WorldEngine<W> {
         if self.is_spectating() {
             self.begin_solo(room);
         }
-        // There is no link, and the lobby reserves no more slots than there are local players.
+        // Cannot fail: there is no link, and the lobby reserves no more slots than there are local
+        // players.
         let _ = self.session.set_local_slots(slots);
         self.set_identities(room);
         // Peers that connected while this one waited for a world to join.
@@ -86,14 +87,14 @@ impl<W: World> WorldEngine<W> {
         room.push(RoomEvent::MatchJoined);
     }
 
-    /// Joins the world of the room's other members, while the one on the screen goes on.
+    /// Joins the world of the room's other members, while the shown one goes on.
     pub(super) fn begin_joining<P: Platform>(&mut self, room: &mut Lobby<P>) {
         self.drop_links(room.now);
         self.in_match = false;
         self.has_left = false;
         room.joins = !self.suspended;
         if self.suspended {
-            // It begins on resume.
+            // The join begins when the peer resumes.
             return;
         }
         self.try_to_join(room, true, false);
@@ -139,8 +140,8 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// The lobby knows that this peer is back. Members that came meanwhile and are not in its world
-    /// play in another.
+    /// The lobby knows that this peer is back. Members that joined meanwhile and are not in its
+    /// world play in another.
     pub(super) fn rejoin_others<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let plays_alone = self.in_match && self.joining.is_none() && !self.has_peers();
         if plays_alone && !self.suspended && !self.is_spectating() && room.has_others_awake() {
@@ -149,7 +150,7 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// A member came to the room or left it.
+    /// Handles a member that joined the room or left it.
     pub(super) fn handle_members<P: Platform>(&mut self, room: &mut Lobby<P>) {
         self.set_identities(room);
         if self.is_beside(room) {
@@ -159,7 +160,7 @@ impl<W: World> WorldEngine<W> {
         if room.is_spectator_here() {
             let is_empty = self.is_spectating() && self.session.roster().is_empty();
             if !is_alone && self.joining.is_none() && (is_empty || !self.is_spectating()) {
-                // There is a player to watch.
+                // There is a player to spectate.
                 room.renew_links();
                 self.begin_joining(room);
             }
@@ -174,7 +175,7 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// The countdown runs: leaves the world before, so that links can be made in the meantime.
+    /// The countdown runs: leaves the world before, so that new links can open in the meantime.
     pub(super) fn prepare_start<P: Platform>(&mut self, room: &mut Lobby<P>) {
         if self.in_match || self.joining.is_some() {
             self.go_solo(room);
@@ -189,8 +190,8 @@ impl<W: World> WorldEngine<W> {
         self.prepare_start(room);
         let (Some(start), Some(me)) = (room.start(), room.me()) else { return };
         if self.suspended || !start.peers.iter().any(|seat| seat.peer == me) {
-            // A spectator, or a peer the others do not wait for. Its links were up before there was
-            // a session to join with.
+            // This is a spectator, or a peer the others do not wait for. Its links were open before
+            // it had a session to join with.
             if !self.suspended {
                 room.renew_links();
             }
@@ -219,15 +220,15 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// Makes a new world of this peer, if the one on the screen is no part of what starts.
+    /// Begins a new world of this peer, if the shown one is not part of the start.
     fn renew_world<P: Platform>(&mut self, room: &mut Lobby<P>, is_start: bool) {
         if is_start {
             self.begin_solo(room);
         }
     }
 
-    /// No member can be another player than the lobby says, nor claim to have joined before this
-    /// peer if it came later.
+    /// States members' identities from the lobby: none can claim another slot, nor an earlier join
+    /// than it had.
     fn set_identities<P: Platform>(&mut self, room: &Lobby<P>) {
         let me = room.me();
         self.set_later_joiners(room);
@@ -245,7 +246,8 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// Members that were not in the room when this peer entered its world joined later.
+    /// States that members joined later if they were not in the room when this peer entered its
+    /// world.
     fn set_later_joiners<P: Platform>(&mut self, room: &Lobby<P>) {
         let Some(me) = room.me().filter(|_| self.in_match) else { return };
         let present: Vec<PeerId> = room.reservations().map(|(peer, _)| peer).collect();
@@ -260,13 +262,13 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// The world on the screen is the room's from now on.
+    /// Makes the shown world the room's from now on.
     fn enter_match<P: Platform>(&mut self, room: &Lobby<P>) {
         self.in_match = true;
         self.predecessors = room.reservations().map(|(peer, _)| peer).collect();
     }
 
-    /// Hands events on to the world and the room.
+    /// Passes events to the world and the room.
     pub(super) fn handle_events<P: Platform>(&mut self, room: &mut Lobby<P>) {
         while let Some(event) = self.session.poll_event() {
             if self.in_match {
@@ -292,12 +294,12 @@ impl<W: World> WorldEngine<W> {
         let is_expected = |peer: &PeerId| Some(*peer) != me && !room.is_shunned(*peer);
         let others: Vec<PeerId> = room.reservations().map(|(peer, _)| peer).filter(is_expected).collect();
         let Some(joining) = &mut self.joining else { return };
-        // Other joiners may connect before the peers whose world it is.
+        // Other joiners may connect before the peers that have the world.
         let is_connected = |peer: &PeerId| joining.session.connected_peers().any(|linked| linked == *peer);
         let is_waiting = now.since(joining.began_at) < MEET_TIMEOUT && !others.iter().all(is_connected);
         joining.session.set_expecting_peers(is_waiting);
         joining.session.tick(now);
-        // Remote events from before this peer is in are not for it: what lasts is in the objects.
+        // Remote events from before the join are dropped: lasting effects are in the objects.
         while joining.session.poll_remote_event().is_some() {}
         while let Some(event) = joining.session.poll_event() {
             if let Some((peer, reason)) = rejection(&event) {
@@ -343,7 +345,7 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// The others' world is complete: puts it on the screen.
+    /// The others' world has arrived completely: shows it.
     fn finish_join<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let Some(joining) = self.joining.take() else { return };
         self.session = joining.session;
@@ -356,7 +358,7 @@ impl<W: World> WorldEngine<W> {
     }
 }
 
-/// Tells the room what happened to its members.
+/// Reports changes of members to the room.
 fn report<P: Platform>(room: &mut Lobby<P>, event: &SessionEvent) {
     let name = |peer: PeerId| room.name(peer);
     let reported = match *event {
