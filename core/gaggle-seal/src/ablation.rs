@@ -1,17 +1,17 @@
-//! The rules that make all logs equal, each by name, so that a test can show what goes wrong
+//! Rules that make all logs equal, by name, so that a test can switch one off and show what fails
 //! without it.
 //!
-//! Outside of this crate's own tests they always hold. Absent: the rules themselves.
+//! Outside of this crate's own tests all rules hold. Absent: what the rules do.
 
 /// A rule of agreement between referee and clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "only tests take a rule out, and so name it"))]
 pub(crate) enum Rule {
-    /// What changed is told until it is acknowledged.
+    /// A change is repeated until it is acknowledged.
     ChangesAreRepeated,
-    /// An own entry counts only if the log says so.
+    /// An own entry counts only if the log has it.
     OwnEntriesAreLearned,
-    /// A frame is sealed at its deadline, also if entries are missing.
+    /// A frame is sealed at its deadline, even if entries are missing.
     DeadlinesSeal,
     /// A sealed frame is never opened again.
     SealedStaysSealed,
@@ -19,19 +19,19 @@ pub(crate) enum Rule {
     JournalComesFirst,
     /// Without a journal the referee waits for every member that can answer.
     EveryMemberIsAsked,
-    /// A client that answered takes no more frames of the old referee.
+    /// A client that answered a new referee takes no more frames of the old one.
     AnswersArePromises,
-    /// Only answers to this start of the referee count.
+    /// Only answers to the present start of the referee count.
     AnswersAreOfThisEpoch,
-    /// A log that has not reached a term's base is one of the term before.
+    /// A log that has not reached a term's base belongs to an earlier term.
     ShortLogsAreOld,
     /// A merged packet is taken only in its term.
     PacketsAreOfOneTerm,
     /// A merged packet is taken only by the process it was written for.
     PacketsAreAddressed,
-    /// Nothing is told to a client that has not said what it holds in this term.
+    /// A client is sent no frames before it has said which frames of this term it holds.
     AcksAreOfOneTerm,
-    /// Frames that build on others are taken only by a log that holds those.
+    /// Frames that build on others are taken only by a log that holds those others.
     GapsAreNotTaken,
     /// A restarted process is another stream.
     RestartsAreNew,
@@ -57,7 +57,7 @@ impl Rule {
     ];
 }
 
-/// Which rule a test has taken out.
+/// Rule that a test has switched off.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ablation {
     #[cfg(test)]

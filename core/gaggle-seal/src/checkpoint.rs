@@ -1,7 +1,7 @@
-//! Checkpoint: what every slot had at the end of one frame, so that lanes can go on from there.
+//! Checkpoint: the state of every slot at the end of one frame, from which lanes can continue.
 //!
-//! Snapshots, journals and answers to a new referee begin with one.
-//! Absent: the game's state, terms.
+//! Snapshots, journals and answers to a new referee begin with one. Absent: the game's state,
+//! terms.
 
 use gaggle_kit::{BitReader, BitWriter, BufferFull, ByteReader, DecodeError, Frame, PeerId, Slot, Varint};
 use thiserror::Error;
@@ -13,18 +13,19 @@ use crate::roster::{Row, StreamId};
 use crate::rows::Set;
 use crate::shape::{PACKET_BYTES_MAX, Shape};
 
-/// Frames after which the other lanes follow: a reader has little room for lanes ahead of others.
+/// Frames of one lane before the other lanes follow: a reader has little room for lanes ahead of
+/// others.
 const LANE_STRIDE: u32 = 16;
 /// Bits of a slot beside its value.
 const SLOT_BITS: usize = 256;
 
-/// Bytes that are no log.
+/// Reason why bytes are no log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ExtractError {
-    /// The checkpoint or the numbers around it.
+    /// The checkpoint or its frame numbers are malformed.
     #[error("checkpoint: {0}")]
     Malformed(#[from] DecodeError),
-    /// The frames after it.
+    /// The frames after the checkpoint are wrong.
     #[error(transparent)]
     Lane(#[from] LaneError),
 }
@@ -71,13 +72,13 @@ fn write_bits(log: &Log, frame: Frame, w: &mut BitWriter<'_>) -> Result<(), Buff
     Ok(())
 }
 
-/// Reads a checkpoint into a log, which begins anew there.
+/// Reads a checkpoint into a log, which restarts there.
 pub(crate) fn read(r: &mut ByteReader<'_>, log: &mut Log) -> Result<(), DecodeError> {
     let shape = log.shape();
     let bytes = r.counted("checkpoint", 32 + shape.slots() * (shape.value_bytes() + SLOT_BITS / 8))?;
     let mut r = BitReader::new(bytes);
     let frame = Frame::new(r.bits("frame", 32)? as u32);
-    // What follows must have numbers too.
+    // Frames after it must have numbers, too.
     if frame.number() > u32::MAX - (1 << 20) {
         return Err(DecodeError::out_of_range("frame", frame.number(), 0, u32::MAX - (1 << 20)));
     }
@@ -139,7 +140,7 @@ pub(crate) fn write_extract(log: &Log, from: Frame, out: &mut Vec<u8>) {
     write_frames(log, from, out);
 }
 
-/// Appends all frames after a kept one: where they end, and blocks up to the end of the bytes.
+/// Appends all frames after a kept one: the last frame, and blocks up to the end of the bytes.
 pub(crate) fn write_frames(log: &Log, from: Frame, out: &mut Vec<u8>) {
     let sealed = log.sealed();
     out.extend_from_slice(&sealed.number().to_le_bytes());

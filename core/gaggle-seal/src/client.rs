@@ -1,7 +1,7 @@
-//! The client's half of the protocol: the log it holds, its own entries, what it promised.
+//! The client's side of the protocol: the log it holds, its own entries, its promises.
 //!
-//! A session (or a bot) owns one, gives it entries and time, and simulates what its log says.
-//! Absent: the game, input types, the speed of the clock, sockets.
+//! A session (or a bot) owns one, passes entries and time to it, and simulates what its log
+//! contains. Absent: the game, input types, the speed of the clock, sockets.
 
 mod events;
 mod own;
@@ -38,17 +38,17 @@ pub struct Client {
     phase: ClientPhase,
     log: Log,
     lineage: Option<Lineage>,
-    /// Match the own entries are for.
+    /// Match that the own entries belong to.
     match_id: Option<u64>,
-    /// No frames of older epochs are taken.
+    /// Frames of older epochs are not taken.
     promised: Epoch,
     own: OwnEntries,
-    /// The referee holds own entries up to here.
+    /// Last own entry that the referee holds.
     held: Frame,
-    /// What the client says beside its entries.
+    /// Flags the client sends beside its entries.
     says: Says,
     clocks: Clocks,
-    /// How early own entries are at the referee, in quarter frames.
+    /// How early own entries arrive at the referee, in quarter frames.
     low: Option<i8>,
     entered_at: Option<Micros>,
     is_packet_due: bool,
@@ -68,7 +68,7 @@ struct Says {
 }
 
 impl Client {
-    /// A client of this stream that plays in these slots once it is ready.
+    /// A client of this stream, which plays in these slots once it is ready.
     ///
     /// # Errors
     /// If the settings are out of range.
@@ -112,17 +112,17 @@ impl Client {
         self.log.shape()
     }
 
-    /// The stream whose entries this client gives.
+    /// The stream of this client's entries.
     pub const fn stream(&self) -> StreamId {
         self.stream
     }
 
-    /// Where it stands.
+    /// Current phase of the client.
     pub const fn phase(&self) -> ClientPhase {
         self.phase
     }
 
-    /// All that is sealed and held. Simulation may run `window_frames` beyond its last frame.
+    /// All held sealed frames. Simulation may run `window_frames` beyond the last one.
     pub const fn log(&self) -> &Log {
         &self.log
     }
@@ -138,13 +138,13 @@ impl Client {
             && self.slots.iter().all(|slot| self.log.has_row(slot, self.stream))
     }
 
-    /// Whether the log says that no entries are expected of the own slots.
+    /// Whether the log says that the own slots need no entries.
     pub fn is_passive(&self) -> bool {
         let sealed = self.log.sealed();
         self.is_playing() && self.slots.iter().all(|slot| self.log.cell(sealed, slot) == Cell::Passive)
     }
 
-    /// Whether a new referee was promised that no frames of the old one are taken.
+    /// Whether this client promised a new referee to take no frames of the old one.
     pub fn is_fenced(&self) -> bool {
         self.lineage.as_ref().is_some_and(|lineage| self.promised > lineage.epoch())
     }
@@ -154,7 +154,8 @@ impl Client {
         self.own.newest()
     }
 
-    /// 5th percentile of how early own entries were, in quarter frames, as the referee told last.
+    /// 5th percentile of how early own entries were, in quarter frames, as the referee last
+    /// reported.
     pub const fn low_slack_quarters(&self) -> Option<i8> {
         self.low
     }
@@ -164,13 +165,13 @@ impl Client {
         self.clocks.rtt()
     }
 
-    /// The clock made a jump: what was measured before says nothing about it.
+    /// The clock jumped: earlier measurements are void.
     pub const fn forget_slack(&mut self) {
         self.low = None;
     }
 
-    /// Gives the entry of a frame: for each own slot a value, or `None` for the repetition of the
-    /// entry before. Frames between the newest entry and this one are never spoken for.
+    /// Sets the entry of a frame: for each own slot a value, or `None` to repeat the entry before.
+    /// Frames skipped between the newest entry and this one never get an entry.
     ///
     /// # Errors
     /// If the frame cannot have an entry any more, or the values don't fit the match.
@@ -178,7 +179,7 @@ impl Client {
         self.own.push(frame, values)
     }
 
-    /// Says in a frame's entry that no more are made. To be given for every frame until
+    /// Says in a frame's entry that no further entries follow. Call it for every frame until
     /// [`Client::is_passive`]; the next entry with a value ends it.
     ///
     /// # Errors
@@ -187,17 +188,17 @@ impl Client {
         self.own.push_passive(frame)
     }
 
-    /// Says that the client has simulated what is sealed and can play, or that it cannot.
+    /// Sets whether the client has simulated all sealed frames and can play.
     pub const fn set_ready(&mut self, ready: bool) {
         self.says.is_ready = ready;
     }
 
-    /// Leaves: says goodbye until the own rows ended.
+    /// Leaves: says goodbye until the own rows have ended.
     pub const fn leave(&mut self) {
         self.says.is_leaving = true;
     }
 
-    /// The link to a referee stands anew: it is told what is held.
+    /// Handles a new link to a referee, which is told the held frames.
     pub fn handle_connected(&mut self, now: Micros) {
         self.now = now;
         self.clocks = Clocks::default();
@@ -205,7 +206,7 @@ impl Client {
         self.enter();
     }
 
-    /// Time passes: once per frame.
+    /// Advances time, once per frame.
     pub fn tick(&mut self, now: Micros) {
         self.now = self.now.max(now);
         match self.phase {
@@ -232,7 +233,7 @@ impl Client {
         self.outbox.push_back(bytes);
     }
 
-    /// What is to be sent now, one at a time.
+    /// Next packet or message to send.
     pub fn poll_transmit(&mut self) -> Option<ClientTransmit<'_>> {
         if let Some(message) = self.outbox.pop_front() {
             self.buffer.clear();
@@ -269,7 +270,7 @@ impl Client {
         loop {
             let mut w = BitWriter::new(&mut scratch);
             let span = self.own.after(self.held.max(sealed), most);
-            // Once the log says passive, more of the same is not news.
+            // Once the log says passive, further passive entries are not sent.
             let is_news = |span: &crate::packet::EntrySpan| {
                 !(self.is_passive() && span.passive.count_ones() == span.count)
             };
@@ -292,20 +293,20 @@ impl Client {
         }
     }
 
-    /// The next event. The caller polls until there is none.
+    /// The next event. Poll until there is none.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         self.events.pop()
     }
 
-    /// Events that were dropped because none was polled for too long.
+    /// Events that were dropped because they were not polled in time.
     pub const fn events_dropped(&self) -> u64 {
         self.events.dropped()
     }
 
-    /// A packet from the referee.
+    /// Handles a packet from the referee.
     ///
     /// # Errors
-    /// If no referee writes such bytes, or they contradict what it said before.
+    /// If no referee writes such bytes, or they contradict earlier ones.
     pub fn handle_packet(&mut self, now: Micros, bytes: &[u8]) -> Result<(), ClientError> {
         self.now = self.now.max(now);
         let Some(lineage) = self.lineage.as_ref().filter(|_| self.phase == ClientPhase::Following) else {
@@ -338,7 +339,7 @@ impl Client {
         Ok(())
     }
 
-    /// Entries that are held need not be sent again, as long as it is the same row.
+    /// Entries the referee holds need not be sent again, as long as the row is the same.
     fn note_held(&mut self, sealed: Frame, ahead: Option<u8>) {
         let row = self.slots.iter().next().and_then(|slot| self.log.row(self.log.sealed(), slot));
         if let (Some(ahead), Some(row)) = (ahead, row)
@@ -349,7 +350,7 @@ impl Client {
         }
     }
 
-    /// Learns from frames that are newly sealed what became of own entries and rows.
+    /// Learns from newly sealed frames which own entries counted and which rows changed.
     fn learn(&mut self, before: Frame) {
         let Some(first_slot) = self.slots.iter().next() else { return };
         for number in before.number() + 1..=self.log.sealed().number() {
@@ -357,7 +358,7 @@ impl Client {
             let row = self.log.row(frame, first_slot);
             let is_own = row.is_some_and(|row| row.stream == self.stream);
             if !is_own || row.is_some_and(|row| row.first == frame) {
-                // What was held for another row is not held for the next.
+                // Entries held for another row are not held for the next.
                 self.held = frame;
             }
             if !is_own || !self.own.has(frame) {
@@ -374,7 +375,7 @@ impl Client {
         }
     }
 
-    /// A reliable message from the referee.
+    /// Handles a reliable message from the referee.
     ///
     /// # Errors
     /// If no referee writes such bytes.
@@ -395,7 +396,7 @@ impl Client {
         Ok(())
     }
 
-    /// A referee without a journal asks: it gets the log, and the promise that older ones are over.
+    /// Answers a referee without a journal with the log, and promises to ignore older referees.
     fn answer(&mut self, asked: Epoch) {
         let Some(lineage) = self.lineage.clone().filter(|_| self.phase == ClientPhase::Following) else {
             return;
@@ -445,13 +446,13 @@ impl Client {
         checkpoint::read(&mut r, &mut log)?;
         r.finish("snapshot")?;
         if let Some(mine) = self.lineage.as_ref().filter(|_| self.phase == ClientPhase::Following) {
-            // Within a term a snapshot only leads ahead; of an older term it leads nowhere.
+            // Within a term a snapshot can only lead ahead; one of an older term is ignored.
             let is_ahead = lineage == *mine && log.sealed() > self.log.sealed();
             if !is_ahead && lineage.epoch() <= mine.epoch() {
                 return Ok(());
             }
         }
-        // Entries of another match are nothing to this one.
+        // Entries of another match do not count in this one.
         if self.match_id != Some(lineage.match_id()) {
             self.own = OwnEntries::new(self.slots.len(), self.shape().value_bytes());
         }

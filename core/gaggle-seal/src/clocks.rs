@@ -1,4 +1,4 @@
-//! Clocks of a link: when to tell ours, what to echo, and the round trip that follows.
+//! Clocks of a link: when to send the local one, what to echo, and the measured round trip.
 //!
 //! Client and referee keep one per link. Absent: frames, the speed of any clock.
 
@@ -33,7 +33,7 @@ impl Clocks {
     pub(crate) fn heard(&mut self, now: Micros, block: TimeBlock) {
         self.heard = Some((block.clock_ms, now));
         let Some(rtt) = block.rtt_ms(clock_ms(now)) else { return };
-        // An echo from the future, or of a clock told long ago, is no measurement.
+        // An echo from the future, or of a very old clock, is not used.
         if rtt < 10_000 {
             self.rtt_ms = Some(rtt);
         }

@@ -1,4 +1,4 @@
-//! Settings of a sealed match: what both ends must agree on, and what only the referee decides.
+//! Settings of a sealed match: those both ends must agree on, and those only the referee uses.
 //!
 //! `Referee` and `Client` are made with them. Absent: the game, links, tickets.
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::shape::{Shape, ShapeError};
 
-/// Settings of a sealed match. Times in frames unless named otherwise; defaults for 60 Hz.
+/// Settings of a sealed match. Durations in frames unless noted otherwise; defaults for 60 Hz.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealConfig {
     /// Slots of the match, 1 to 1,024. Default 8.
@@ -17,35 +17,36 @@ pub struct SealConfig {
     pub value_bytes: usize,
     /// Frames per second. Default 60.
     pub tick_rate: u32,
-    /// A frame is sealed at the latest so long after it was due. Default 6.
+    /// Longest time after its due time until a frame is sealed. Default 6.
     pub accept_frames: u32,
-    /// A client simulates so far beyond the sealed frame. Default 16.
+    /// Frames a client may simulate beyond the sealed frame. Default 16.
     pub window_frames: u32,
     /// Largest input delay of a client. Default 10.
     pub input_delay_max: u32,
-    /// A complete frame is sealed so early at most. Default 16.
+    /// Earliest time before its due time at which a complete frame is sealed. Default 16.
     pub early_frames: u32,
-    /// Missed frames in a row after which a slot is out. Default 600.
+    /// Missed frames in a row after which a slot loses its row. Default 600.
     pub out_after_frames: u32,
-    /// Sealed frames that are kept: what a client may be behind without a snapshot. Default 600.
+    /// Sealed frames that are kept: a client this far behind needs no snapshot. Default 600.
     pub history_frames: u32,
-    /// Made frames in a row a slot needs at most before frames wait for it again. Default 64.
+    /// Most consecutive entries in time that a slot needs before frames wait for it again. Default
+    /// 64.
     pub gating_run_max: u16,
     /// Time between merged packets to one client. Default 33 ms: two frames.
     pub send_interval: Micros,
-    /// Merged bodies up to this size repeat all that is not acknowledged. Default 64 bytes.
+    /// Merged bodies up to this size repeat all unacknowledged frames. Default 64 bytes.
     pub full_bytes: usize,
-    /// Bytes to one client. Default 32 KiB a second, two seconds at once.
+    /// Bytes sent to one client. Default 32 KiB per second, two seconds' worth at once.
     pub client_rate: RateLimit,
-    /// Packets from one client. Default 200 a second, 400 at once.
+    /// Packets from one client. Default 200 per second, 400 at once.
     pub packet_rate: RateLimit,
-    /// Without a journal a new referee waits so long for members. Default 3 s.
+    /// How long a new referee without a journal waits for members. Default 3 s.
     pub resume_timeout: Micros,
-    /// A passive or joining client is out after so long without a packet. Default 10 s.
+    /// Silence after which a passive or joining client loses its row. Default 10 s.
     pub silence_timeout: Micros,
-    /// Clients that may be connected at a time, spectators included. Default 1,088.
+    /// Most clients connected at a time, spectators included. Default 1,088.
     pub clients_max: usize,
-    /// Frames are kept in a journal before any client is told of them. Default true.
+    /// Whether frames are written to a journal before any client is told of them. Default true.
     pub journal: bool,
 }
 
@@ -77,10 +78,10 @@ impl Default for SealConfig {
 /// Settings that no match can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// Slots or bytes per input.
+    /// Slots or bytes per input are invalid.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// A number beyond its range.
+    /// A number is out of its range.
     #[error("{name} is {value}; it may be {min} to {max}")]
     OutOfRange {
         /// Name of the setting.
@@ -95,7 +96,7 @@ pub enum ConfigError {
 }
 
 impl SealConfig {
-    /// Checks all settings and derives the shape.
+    /// Checks all settings and computes the shape.
     ///
     /// # Errors
     /// Names the first setting that is out of its range.
@@ -120,12 +121,12 @@ impl SealConfig {
         Ok(Shape::new(self.slot_count, self.value_bytes)?)
     }
 
-    /// Entries are taken so far beyond the sealed frame.
+    /// Frames beyond the sealed one for which entries are taken.
     pub(crate) const fn lookahead(&self) -> u32 {
         2 * (self.window_frames + self.input_delay_max) + 32
     }
 
-    /// Length of so many frames.
+    /// Duration of a number of frames.
     pub(crate) const fn span(&self, frames: u32) -> Micros {
         Micros::new(frames as u64 * 1_000_000 / self.tick_rate as u64)
     }

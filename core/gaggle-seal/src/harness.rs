@@ -1,8 +1,8 @@
-//! Random runs of one referee and its clients in which everything goes wrong, then heals.
+//! Random runs of one referee and its clients with every fault, and then a healed network.
 //!
-//! Packets are lost, doubled and reordered; processes crash, freeze, restart, leave and turn
-//! passive; links are cut; the referee restarts with its journal or without. The rules of
-//! `ablation.rs` can be taken out one at a time. Absent: real time, sockets, games.
+//! Packets are lost, duplicated and reordered; processes crash, freeze, restart, leave and turn
+//! passive; links are cut; the referee restarts with its journal or without. Rules of `ablation.rs`
+//! can be switched off one at a time. Absent: real time, sockets, games.
 
 mod checks;
 mod runs;
@@ -23,19 +23,19 @@ use crate::roster::StreamId;
 use crate::shape::StreamSlots;
 use checks::Checks;
 
-/// Machine 0 is the referee.
+/// Most machines of a run. Machine 0 is the referee.
 const MACHINES_MAX: usize = 5;
 const VALUE_BYTES: usize = 4;
 const FRAME: Micros = Micros::from_millis(250);
 const MATCH: u64 = 0x5ea1;
 
-/// How one run is.
+/// Parameters of one run.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     machines: usize,
     window: u32,
     delay: u32,
-    /// Referee and last client are never disturbed.
+    /// Whether the referee and the last client are never disturbed.
     steady: bool,
     journal: bool,
     steps: u32,
@@ -49,7 +49,7 @@ struct Peer {
     is_leaving: bool,
     wants_passive: bool,
     clock: Frame,
-    /// Frames its clock is ahead of the sealed one at least: more after each missed frame.
+    /// Least number of frames its clock is ahead of the sealed one; raised after each missed frame.
     lead: u32,
     newest: Frame,
 }
@@ -59,9 +59,9 @@ struct Packet {
     from: usize,
     to: usize,
     is_reliable: bool,
-    /// Start of the referee that sent it.
+    /// Epoch of the referee that sent it.
     epoch: u32,
-    /// Process of the client that sent it.
+    /// Stream of the client that sent it.
     stream: StreamId,
     bytes: Vec<u8>,
 }
@@ -75,7 +75,7 @@ struct World {
     referee_frozen: bool,
     epoch: u32,
     match_id: u64,
-    /// The journal's file, which survives.
+    /// The journal's file, which survives crashes.
     file: Vec<u8>,
     links: BTreeMap<usize, (StreamId, LinkId)>,
     peers: Vec<Peer>,
@@ -158,7 +158,7 @@ impl World {
     fn start_referee(&mut self) {
         self.epoch += 1;
         let (now, config, epoch) = (self.now, self.config.clone(), Epoch(self.epoch));
-        // A file that was cut in its first record has told no client anything.
+        // A file cut in its first record: no client was told anything of it.
         let recovered = read_journal(&self.file, &config, |_| {}).ok();
         self.file.truncate(recovered.as_ref().map_or(0, |recovered| recovered.whole_bytes));
         let mut referee = if let Some(recovered) = recovered {
@@ -172,7 +172,7 @@ impl World {
         self.checks.restart(referee.log().sealed(), self.run.journal);
         self.referee = Some(referee);
         self.links.clear();
-        // Some links stand again at once, others when their client says something.
+        // Some links are restored at once, others when their client sends something.
         for index in 1..=self.peers.len() {
             let stream = self.peers[index - 1].client.stream();
             let slots = Some(StreamSlots::one(index - 1));
@@ -188,7 +188,7 @@ impl World {
 
     fn crash_referee(&mut self) {
         let Some(referee) = self.referee.take() else { return };
-        // The write may have been under way.
+        // The write may have been under way at the crash.
         if self.run.journal && self.run.rule != Some(Rule::JournalComesFirst) {
             let pending = referee.records();
             let torn = self.random.below(pending.len() as u32 + 1) as usize;
@@ -267,7 +267,7 @@ impl World {
         }
     }
 
-    /// Any client gives the state of its last sealed frame.
+    /// Lets any client donate the state of its last sealed frame.
     fn donate(&mut self) {
         let Some(referee) = self.referee.as_mut() else { return };
         for index in 1..self.run.machines {
@@ -282,7 +282,7 @@ impl World {
                 return;
             }
         }
-        // Every client waits for one: the room's store has what the last of them left.
+        // Every client waits for a state: the room's store has the one left by the last of them.
         let sealed = referee.log().sealed();
         if let Some(state) = self.checks.straight(referee.lineage().match_id(), sealed) {
             referee.put_snapshot(sealed, state.to_le_bytes().to_vec());
@@ -302,7 +302,7 @@ impl World {
         peer.lead = (peer.lead + u32::from(is_late)).min(self.run.window);
         peer.clock = peer.clock.next().max(sealed + peer.lead).min(sealed + self.run.window);
         if peer.client.phase() == ClientPhase::Following {
-            // Frames slept through are never spoken for.
+            // Frames during a suspension never get an entry.
             peer.newest = peer.newest.max(sealed);
             while peer.newest < peer.clock + self.run.delay {
                 peer.newest = peer.newest.next();
@@ -364,7 +364,7 @@ impl World {
         if !peer.is_alive || peer.is_frozen {
             return;
         }
-        // A link begins with a hand-shake: no client starts from what a dead referee sent.
+        // A link begins with a handshake: no client uses packets of a crashed referee.
         let is_current = self.referee.is_some() && packet.epoch == self.epoch;
         if packet.is_reliable && !is_current && peer.client.phase() == ClientPhase::Entering {
             return;

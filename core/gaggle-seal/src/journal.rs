@@ -1,7 +1,7 @@
-//! Journal of a match: records of what was sealed, written before any client is told of it.
+//! Journal of a match: records of sealed frames, written before any client is told of them.
 //!
-//! The referee appends; the server writes [`Journal::records`] to a file and says so. Reading goes
-//! as far as the file is whole. Absent: files, clients, time.
+//! The referee appends; the server writes [`Journal::records`] to a file and confirms it. Reading
+//! stops where the file is damaged. Absent: files, clients, time.
 
 use gaggle_kit::{ByteReader, ByteSink, DecodeError, Frame, StateHasher, Varint};
 use thiserror::Error;
@@ -12,7 +12,7 @@ use crate::lineage::Lineage;
 use crate::log::Log;
 use crate::shape::Shape;
 
-/// What a journal begins with: name and version.
+/// First bytes of a journal: name and version.
 const MAGIC: [u8; 8] = *b"GGSEAL\0\x01";
 const HEADER_BYTES: usize = MAGIC.len() + 3;
 /// Bytes of one record.
@@ -24,19 +24,20 @@ const FRAMES: u8 = 2;
 /// Records that are not written yet.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    /// What the server writes next.
+    /// Bytes the server writes next.
     pending: Vec<u8>,
     record: Vec<u8>,
-    /// Last frame in `pending` or in what was written.
+    /// Last frame in `pending` or in the file.
     appended: Frame,
-    /// Last frame in what was written.
+    /// Last frame in the file.
     written: Frame,
 }
 
 impl Journal {
     /// A journal whose file is empty.
     pub(crate) fn begin(log: &Log, lineage: &Lineage) -> Journal {
-        // A few frames in which everything changes, so that a match that runs takes no more memory.
+        // Space for a few frames with every possible change, so that a running match allocates no
+        // more memory.
         let frame_bytes = log.shape().slots() * (log.shape().value_bytes() + 1);
         let mut journal = Journal {
             pending: Vec::with_capacity(2_048 + 8 * frame_bytes),
@@ -49,7 +50,7 @@ impl Journal {
         journal
     }
 
-    /// A journal that goes on in a file that was read.
+    /// A journal that continues a file that was read.
     pub(crate) fn resume(log: &Log, lineage: &Lineage) -> Journal {
         let mut journal = Journal::begin(log, lineage);
         journal.pending.drain(..HEADER_BYTES);
@@ -63,7 +64,7 @@ impl Journal {
         self.push(START);
     }
 
-    /// Appends the frames sealed since the last time.
+    /// Appends the frames sealed since the last call.
     pub(crate) fn append(&mut self, log: &Log) {
         if log.sealed() > self.appended {
             self.record.clear();
@@ -84,7 +85,7 @@ impl Journal {
         &self.pending
     }
 
-    /// The records are in the file.
+    /// The pending records are in the file.
     pub(crate) fn mark_written(&mut self) {
         self.pending.clear();
         self.written = self.appended;
@@ -110,16 +111,16 @@ fn checksum(kind: u8, record: &[u8]) -> u32 {
     hasher.finish() as u32
 }
 
-/// A file that is no journal of this match.
+/// Why a file is no journal of this match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum JournalError {
-    /// Another kind of file.
+    /// It is another kind of file.
     #[error("not a journal of sealed frames")]
     NotAJournal,
-    /// A version this program does not read.
+    /// Its version is one this program does not read.
     #[error("journal of version {0}; this program reads version 1")]
     VersionMismatch(u8),
-    /// Other slots or inputs.
+    /// Its match has other slots or inputs.
     #[error("journal of a match of {slots} slots with {value_bytes} bytes; expected another")]
     ShapeMismatch {
         /// Slots of the file.
@@ -127,54 +128,54 @@ pub enum JournalError {
         /// Bytes per input of the file.
         value_bytes: u8,
     },
-    /// The first record, without which nothing can be read.
+    /// Its first record cannot be read, and the rest depends on that.
     #[error("journal without a first record that is whole")]
     NoStart,
-    /// Settings that no match can have.
+    /// Its settings are invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
-/// Where a journal stops being whole.
+/// Where a journal is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damage {
-    /// Byte at which the first record begins that is not whole.
+    /// Offset of the first damaged record.
     pub byte_offset: usize,
     /// What is wrong with it.
     pub reason: DamageReason,
 }
 
-/// What is wrong with a record.
+/// Damage of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DamageReason {
-    /// The file ends within it.
+    /// The file ends within the record.
     #[error("the journal ends within a record")]
     Cut,
-    /// Its checksum is another.
+    /// Its checksum differs.
     #[error("a record's checksum is wrong")]
     Checksum,
-    /// It is whole, and contradicts what is before it.
+    /// It is intact, and contradicts earlier records.
     #[error("record not usable: {0}")]
     Contradiction(#[from] ExtractError),
-    /// It is whole, and no record.
+    /// It is intact, and not a record.
     #[error("record not decodable: {0}")]
     Malformed(#[from] DecodeError),
 }
 
-/// What a journal has.
+/// Contents of a journal.
 #[derive(Debug, Clone)]
 pub struct Recovered {
-    /// All frames as far as the journal is whole.
+    /// All frames in the intact part.
     pub log: Log,
-    /// Terms up to the last that is in the journal.
+    /// Terms in the intact part.
     pub lineage: Lineage,
-    /// Bytes that are whole: the server cuts the file there before it goes on.
+    /// Length of the intact part: the server truncates the file to it before it appends.
     pub whole_bytes: usize,
     /// Why the rest was not read. `None` if there is no rest.
     pub damage: Option<Damage>,
 }
 
-/// Reads a journal as far as it is whole, and calls `sealed` with the log after each record.
+/// Reads the intact part of a journal, and calls `sealed` with the log after each record.
 ///
 /// # Errors
 /// If not even the first record can be read.
@@ -201,7 +202,7 @@ pub fn read_journal(
     let mut damage = None;
     let mut whole_bytes = HEADER_BYTES;
     while !r.is_empty() {
-        // A record that is wrong leaves the log as it was before it.
+        // A damaged record leaves the log as it was before.
         let before = log.sealed();
         match record(&mut r).and_then(|(kind, body)| apply(kind, body, &mut log, &mut lineage)) {
             Ok(()) => {}
@@ -239,7 +240,7 @@ fn apply(kind: u8, body: &[u8], log: &mut Log, lineage: &mut Option<Lineage>) ->
             let mut fresh = Log::new(log.shape(), 8, 0);
             checkpoint::read(&mut r, &mut fresh)?;
             r.finish("start")?;
-            // A later start goes on where the frames ended, or anew after they were lost.
+            // A later start continues where the frames ended, or begins again after they were lost.
             if lineage.is_none() || fresh.sealed() != log.sealed() {
                 checkpoint::read(&mut ByteReader::new(checkpoint_of(body)?), log)?;
             }

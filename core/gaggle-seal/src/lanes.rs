@@ -1,8 +1,8 @@
-//! Lanes: sealed frames of a group of slots as what changed in them, in bits.
+//! Lanes: sealed frames of a group of slots, encoded as changes in bits.
 //!
-//! Merged packets, journal records and answers to a new referee consist of these blocks. A frame
-//! of a slot is like the one before unless a block says otherwise, so a block is of use only to a
-//! log that holds the frame it begins after. Absent: links, acknowledgements, time.
+//! Merged packets, journal records and answers to a new referee consist of these blocks. A slot's
+//! frame equals the one before unless the block has a change, so a block is useful only to a log
+//! that holds the frame before it. Absent: links, acknowledgements, time.
 
 use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError, Frame, PeerId};
 use thiserror::Error;
@@ -14,7 +14,7 @@ use crate::roster::{OutReason, RosterChange, StreamId};
 use crate::rows::Set;
 use crate::shape::{PACKET_BYTES_MAX, Shape, VALUE_BYTES_MAX, ones, word_mask};
 
-/// Frames one block may tell.
+/// Most frames of one block.
 pub(crate) const BLOCK_FRAMES_MAX: u32 = 4_096;
 
 /// Rooms up to this size try a small buffer first.
@@ -26,29 +26,29 @@ const MADE: u64 = 1;
 const PASSIVE: u64 = 2;
 const ROSTER: u64 = 3;
 
-/// What is wrong with a block.
+/// Why a block is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum LaneError {
-    /// Bytes that no sealer writes.
+    /// No sealer writes these bytes.
     #[error("lane: {0}")]
     Malformed(#[from] DecodeError),
-    /// Bytes that contradict the frames before.
+    /// The bytes contradict earlier frames.
     #[error("lane: {0}")]
     Contradiction(#[from] LogError),
 }
 
-/// What became of a block that was read.
+/// Result of reading a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {
-    /// The block begins after a frame that is not held: nothing was taken.
+    /// The block begins after a frame that is not held, and nothing was taken.
     pub(crate) is_gap: bool,
-    /// Frames that are new.
+    /// Number of new frames.
     pub(crate) frames: u32,
 }
 
-/// Appends the frames after `from` up to `to` of a lane to `out`, as far as they fit `room` bytes.
-/// Frames are told relative to `anchor`, which the packet names. Returns the last frame written,
-/// `from` if not even one fits; then nothing is appended.
+/// Appends the frames after `from` up to `to` of a lane to `out`, as far as they fit in `room`
+/// bytes. Frame numbers are relative to `anchor`, which the packet's header has. Returns the last
+/// frame written; if not even one fits, returns `from` and appends nothing.
 pub(crate) fn write(
     log: &Log,
     lane: usize,
@@ -59,7 +59,7 @@ pub(crate) fn write(
     out: &mut Vec<u8>,
 ) -> Frame {
     let mut to = to.min(from + BLOCK_FRAMES_MAX);
-    // Most blocks of small rooms are short, and a small buffer is cleared sooner.
+    // Most blocks of small rooms are short, and a small buffer is cleared faster.
     if to > from && log.shape().slots() <= SMALL_SLOTS {
         let mut buffer = [0; SMALL_BYTES];
         let room = room.min(SMALL_BYTES);
@@ -78,7 +78,7 @@ pub(crate) fn write(
                 out.extend_from_slice(w.finish());
                 return to;
             }
-            // At which frame it was full: all before it fit.
+            // Frame at which the buffer was full: all frames before it fit.
             Err(full) => to = full.min(to).previous(),
         }
     }
@@ -233,7 +233,7 @@ pub(crate) fn write_value(w: &mut BitWriter<'_>, value: &[u8]) -> Result<(), Buf
 /// Reads one block and takes its frames into the log.
 ///
 /// # Errors
-/// If the bytes are no block, or contradict the log. Frames before the wrong one are taken.
+/// If the bytes are no block, or contradict the log. Frames before the wrong one were taken.
 pub(crate) fn read(
     r: &mut BitReader<'_>,
     anchor: Frame,
@@ -267,7 +267,7 @@ pub(crate) fn read(
     let mut is_gap = from > held;
     let mut frames = 0;
     for index in 1..=count {
-        // A lane that is far ahead of others waits for them.
+        // A lane that is far ahead of other lanes waits for them.
         is_gap |= from + index > held && !log.has_room(from + index);
         if is_gap || from + index <= held {
             read_frame(r, shape, lane, parameter, None)?;
@@ -413,7 +413,8 @@ mod tests {
     use super::*;
     use gaggle_kit::{Prng, Slot};
 
-    /// A log of random frames: rows come and go, entries are made, missed and passive.
+    /// A log of random frames, in which rows begin and end, and entries are made, missed and
+    /// passive.
     pub(crate) fn random_log(shape: Shape, frames: u32, random: &mut Prng) -> Log {
         let mut log = Log::new(shape, 400, 8);
         let change = 1 + random.below(100);
@@ -540,7 +541,7 @@ mod tests {
             let mut copy = Log::new(shape, 400, 64);
             let _ = read(&mut BitReader::new(&damaged), log.sealed(), &mut copy, Ablation::default());
             let held = copy.sealed();
-            // What follows builds on whole frames, also after a row was undone.
+            // Later blocks build on whole frames, even after a row was undone.
             copy.truncate(Frame::START);
             let taken = read(&mut BitReader::new(&bytes), log.sealed(), &mut copy, Ablation::default());
             assert!(taken.is_ok(), "bit {at}: {held} then {taken:?}");

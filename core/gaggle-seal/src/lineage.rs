@@ -1,4 +1,5 @@
-//! Terms of one match: each start of the referee is one, and where its log begins is its base.
+//! Terms of one match: each start of the referee begins a term, and the base is where its log
+//! begins.
 //!
 //! Client and referee compare lineages to find the frames that are certainly the same.
 //! Absent: logs, links.
@@ -10,7 +11,7 @@ use gaggle_kit::{ByteReader, DecodeError, Frame, Varint};
 pub struct Epoch(pub u32);
 
 impl Epoch {
-    /// What packets carry of it.
+    /// The part of the epoch that packets carry.
     pub(crate) const fn low(self) -> u8 {
         self.0 as u8
     }
@@ -19,10 +20,10 @@ impl Epoch {
 /// Terms a lineage remembers; a client that knows none of them starts from a snapshot.
 pub const TERMS_MAX: usize = 32;
 
-/// A term: its sealer's epoch, and the last frame that is its predecessor's.
+/// A term: the referee's epoch, and the last frame of the terms before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Term {
-    /// Start of the referee that seals.
+    /// Start of the referee that seals in this term.
     pub epoch: Epoch,
     /// Last frame of the terms before.
     pub base: Frame,
@@ -31,7 +32,7 @@ pub struct Term {
 /// The terms a log went through, newest last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lineage {
-    /// Which match it is: drawn when it was founded.
+    /// Identity of the match, drawn when it was founded.
     match_id: u64,
     terms: Vec<Term>,
 }
@@ -42,7 +43,7 @@ impl Lineage {
         Lineage { match_id, terms: vec![Term { epoch, base: Frame::START }] }
     }
 
-    /// Which match it is.
+    /// Identity of the match.
     pub const fn match_id(&self) -> u64 {
         self.match_id
     }
@@ -62,14 +63,14 @@ impl Lineage {
         &self.terms
     }
 
-    /// The term whose log this much is. A log that has not reached the base of the newest term is
-    /// still a log of an older one.
+    /// The term that a log of this length belongs to. A log that has not reached the base of the
+    /// newest term belongs to an older one.
     pub fn term_at(&self, sealed: Frame) -> Epoch {
         let reached = self.terms.iter().rev().find(|term| term.base <= sealed);
         reached.or(self.terms.first()).map_or(Epoch(0), |term| term.epoch)
     }
 
-    /// Another start of the referee goes on after `base`. Terms that begin later are forgotten.
+    /// Another start of the referee continues after `base`. Terms that begin later are dropped.
     pub fn push(&mut self, epoch: Epoch, base: Frame) {
         self.terms.retain(|term| term.base <= base && term.epoch < epoch);
         if self.terms.len() == TERMS_MAX {

@@ -1,7 +1,7 @@
-//! The sealed log: frame after frame, what counted for every slot.
+//! The sealed log: for every frame the entries that counted, by slot.
 //!
-//! Referee and client hold one each; the sealer appends, a client applies what lanes tell it.
-//! Simulation reads cells up to the sealed frame. Absent: deadlines, links, acknowledgements.
+//! Referee and client hold one each; the sealer appends, a client applies lanes. Simulation reads
+//! cells up to the sealed frame. Absent: deadlines, links, acknowledgements.
 
 use gaggle_kit::{Frame, Slot};
 
@@ -9,52 +9,52 @@ use crate::roster::{OutReason, Roster, RosterChange, RosterEvent, Row, StreamId}
 use crate::rows::{Rows, Set};
 use crate::shape::{Shape, ones};
 
-/// What counted for a slot in a frame.
+/// Content of a slot in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cell<'a> {
     /// The slot has no row.
     Absent,
-    /// The entry counted: its value, or the repetition of its value.
+    /// An entry counted: a value, or the repetition of one.
     Made {
         /// Input as the stream's owner encoded it.
         value: &'a [u8],
         /// The entry is the repetition of this value.
         is_repeated: bool,
     },
-    /// No entry was there in time.
+    /// No entry arrived in time.
     Missed {
-        /// Missed frames in a row with this one, saturating.
+        /// Number of consecutive missed frames up to this one, saturating.
         run: u16,
-        /// The last value that counted, of which the effective input is a repetition.
+        /// The last value that counted; the effective input repeats it.
         last: Option<&'a [u8]>,
     },
     /// No entries are expected.
     Passive,
 }
 
-/// Bytes that contradict the log they are meant for.
+/// Why bytes contradict the log they are meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
-    /// The kind of a slot without a row.
+    /// They have a kind for a slot without a row.
     #[error("a kind for slot {0}, which has no row")]
     NoRow(usize),
-    /// A value of a slot that has made no entry.
+    /// They have a value for a slot without an entry.
     #[error("a value for slot {0}, which made no entry")]
     NotMade(usize),
-    /// A kind the slot has already.
+    /// They repeat the kind the slot has already.
     #[error("slot {0} is said to change to what it is")]
     SameKind(usize),
 }
 
-/// Frames with what counted in them, and the rows they belong to.
+/// Frames with their contents, and the rows they belong to.
 #[derive(Debug, Clone)]
 pub struct Log {
     shape: Shape,
     rows: Rows,
     roster: Roster,
-    /// Frames kept behind the sealed one.
+    /// Number of frames kept before the sealed one.
     history: u32,
-    /// Frames beyond the sealed one for which there is room.
+    /// Number of frames beyond the sealed one for which there is room.
     lookahead: u32,
     oldest: Frame,
     sealed: Frame,
@@ -111,7 +111,7 @@ impl Log {
         self.oldest <= frame && frame <= self.sealed
     }
 
-    /// What counted for a slot in a kept frame; [`Cell::Absent`] beyond.
+    /// Content of a slot in a kept frame; [`Cell::Absent`] for other frames.
     pub fn cell(&self, frame: Frame, slot: Slot) -> Cell<'_> {
         let slot = slot.index();
         if !self.keeps(frame) || slot >= self.shape.slots() || !self.rows.has(frame, Set::Present, slot) {
@@ -177,7 +177,7 @@ impl Log {
         &self.roster
     }
 
-    /// Starts anew from a state known otherwise: the caller sets the rows of `frame`.
+    /// Restarts from a known state: the caller sets the rows of `frame`.
     pub(crate) fn reset(&mut self, frame: Frame, hash: u64) {
         self.roster.clear();
         self.rows.clear(frame);
@@ -192,7 +192,7 @@ impl Log {
         self.rows.put(self.sealed, Set::Present, slot, true);
     }
 
-    // What the sealer does, for all lanes at once.
+    // Methods of the sealer, for all lanes at once.
 
     pub(crate) fn seal_leave(&mut self, slot: usize, why: OutReason) {
         self.roster.leave(self.sealed.next(), slot, why);
@@ -203,7 +203,7 @@ impl Log {
         self.rows.put(self.sealed.next(), Set::Joined, slot, true);
     }
 
-    /// Seals the next frame from the entries held for it. `present` has the rows of that frame.
+    /// Seals the next frame from its entries. `present` has the rows of that frame.
     pub(crate) fn seal(&mut self, present: &[u64]) {
         let frame = self.sealed.next();
         for (word, present) in present.iter().enumerate() {
@@ -229,7 +229,7 @@ impl Log {
         self.advance();
     }
 
-    /// Moves `sealed` to where all lanes are, hashes what is new and forgets what is too old.
+    /// Moves `sealed` to the last frame of all lanes, hashes new frames and drops old ones.
     fn advance(&mut self) {
         let sealed = self.lanes.iter().copied().min().unwrap_or(Frame::START);
         while self.sealed < sealed {
@@ -270,16 +270,16 @@ impl Log {
         hash.0
     }
 
-    // What a client does, lane by lane.
+    // Methods of a client, lane by lane.
 
-    /// Begins the next frame of a lane, like the one before.
+    /// Begins the next frame of a lane, equal to the one before.
     pub(crate) fn begin_lane(&mut self, lane: usize) -> Frame {
         let frame = self.lanes[lane].next();
         self.rows.carry(frame, &self.shape.lane(lane));
         frame
     }
 
-    /// Ends the frame begun: it is sealed in this lane.
+    /// Ends the frame that was begun: it is sealed in this lane.
     pub(crate) fn finish_lane(&mut self, lane: usize) {
         let frame = self.lanes[lane].next();
         self.rows.count_missed(frame, &self.shape.lane(lane));
@@ -287,7 +287,7 @@ impl Log {
         self.advance();
     }
 
-    /// Undoes the frame begun.
+    /// Undoes the frame that was begun.
     pub(crate) fn abandon_lane(&mut self, lane: usize) {
         self.roster.undo(self.shape.lane(lane), self.lanes[lane]);
     }
@@ -315,7 +315,7 @@ impl Log {
         Ok(())
     }
 
-    /// The slot makes a frame after one it did not make. The caller fills in the value.
+    /// The slot has an entry after a frame without one. The caller fills in the value.
     pub(crate) fn apply_made(&mut self, frame: Frame, slot: usize, repeated: bool) -> Result<(), LogError> {
         self.expect_row(frame, slot)?;
         if self.rows.has(frame, Set::Made, slot) {
@@ -328,7 +328,7 @@ impl Log {
         Ok(())
     }
 
-    /// The slot's entry is another than the repetition of the one before. The caller fills it in.
+    /// The slot's entry is not the repetition of the one before. The caller fills it in.
     pub(crate) fn apply_value(&mut self, frame: Frame, slot: usize) -> Result<(), LogError> {
         if !self.rows.has(frame, Set::Made, slot) || !self.rows.has(frame, Set::Repeated, slot) {
             return Err(LogError::NotMade(slot));
@@ -346,7 +346,7 @@ impl Log {
         Ok(())
     }
 
-    /// A join; of a slot that has a row, the row is replaced.
+    /// Applies a join; if the slot has a row, the row is replaced.
     pub(crate) fn apply_join(&mut self, frame: Frame, slot: usize, stream: StreamId) {
         if self.rows.has(frame, Set::Present, slot) {
             self.roster.leave(frame, slot, OutReason::Replaced);
@@ -364,7 +364,7 @@ impl Log {
     }
 }
 
-/// A hash that compares honest machines; no forger is kept out by it.
+/// A hash to compare honest machines; it does not resist forgery.
 struct Mix(u64);
 
 impl Mix {

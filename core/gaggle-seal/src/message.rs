@@ -6,7 +6,7 @@ use gaggle_kit::{ByteReader, DecodeError, Frame, Varint};
 
 use crate::lineage::{Epoch, Lineage};
 
-/// Bytes of a game state a snapshot may carry.
+/// Most bytes of a game state in a snapshot.
 pub const STATE_BYTES_MAX: usize = 16 << 20;
 
 const ENTER: u8 = 1;
@@ -23,7 +23,7 @@ pub enum OverReason {
     Left,
     /// The server ends the match.
     Closed,
-    /// The server goes away; another goes on.
+    /// The server stops; another one continues the match.
     Draining,
     /// The client broke the protocol.
     Fault,
@@ -43,13 +43,13 @@ impl OverReason {
 /// A reliable message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Message<'a> {
-    /// A client begins, or has lost its referee: what it holds, if anything.
+    /// A client that begins, or lost its referee: lineage and last frame it holds, if any.
     Enter(Option<(Lineage, Frame)>),
     /// The answer of a client to a referee without a journal: its log as an extract.
     Answer { asked: Epoch, lineage: Lineage, log: &'a [u8] },
-    /// A referee without a journal asks what the client holds.
+    /// A referee without a journal asks which log the client holds.
     WhoAreYou(Epoch),
-    /// The terms of the match; the client takes back what is not theirs.
+    /// The terms of the match; the client takes back frames of other terms.
     Terms(Lineage),
     /// A state and the checkpoint of its frame.
     Snapshot { lineage: Lineage, checkpoint: &'a [u8], state: &'a [u8] },

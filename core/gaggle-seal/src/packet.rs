@@ -1,7 +1,7 @@
-//! Unreliable packets between client and referee: what both say in their heads, and the entries.
+//! Unreliable packets between client and referee: their headers, and entries.
 //!
-//! `Client` and `Referee` write and read them; the sealed frames behind a merged packet's head are
-//! `lanes.rs`. Absent: who may say what.
+//! `Client` and `Referee` write and read them; the sealed frames after a merged packet's header are
+//! in `lanes.rs`. Absent: which end may send what.
 
 use gaggle_kit::{BitReader, BitWriter, BufferFull, ByteReader, DecodeError, Frame};
 
@@ -9,7 +9,7 @@ use crate::lanes::{read_value, write_value};
 use crate::lineage::Epoch;
 use crate::shape::{Shape, VALUE_BYTES_MAX};
 
-/// Entries one packet may carry.
+/// Most entries of one packet.
 pub const ENTRIES_MAX: u32 = 128;
 
 const UP: u8 = 0;
@@ -27,7 +27,7 @@ const UP_ENTRIES: u8 = 0b1000_0000;
 const MERGED_TIME: u8 = 0b0000_0010;
 const MERGED_ACK: u8 = 0b0000_0100;
 
-/// No low end was measured yet, or no clock was heard.
+/// Value for "not measured yet", or "no clock received yet".
 pub(crate) const NONE: u8 = 255;
 
 /// Clocks of both ends, every 100 ms.
@@ -37,7 +37,7 @@ pub(crate) struct TimeBlock {
     pub(crate) clock_ms: u16,
     /// Last clock heard from the receiver.
     pub(crate) echo_ms: u16,
-    /// How long it was held in ms, or [`NONE`] if no clock was heard.
+    /// How long the echoed clock was held in ms, or [`NONE`] if none was received.
     pub(crate) hold_ms: u8,
 }
 
@@ -66,20 +66,20 @@ pub(crate) fn complete(low: u16, near: Frame) -> Option<Frame> {
     u32::try_from(number).ok().map(Frame::new).filter(|frame| *frame != Frame::NEVER)
 }
 
-/// Head of a client's packet.
+/// Header of a client's packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Up {
     pub(crate) epoch_low: u8,
     pub(crate) incarnation_low: u8,
     /// Low 16 bits of the last frame sealed in all lanes.
     pub(crate) sealed_low: u16,
-    /// The client has no row and could play.
+    /// Whether the client has no row and could play.
     pub(crate) is_ready: bool,
     pub(crate) is_leaving: bool,
-    /// Frames were told that build on others the client does not hold.
+    /// Whether it received frames that build on others it does not hold.
     pub(crate) has_gap: bool,
     pub(crate) time: Option<TimeBlock>,
-    /// How far each lane is ahead of the least one.
+    /// Whether the lead of each lane over the least one follows.
     pub(crate) has_lanes: bool,
     pub(crate) has_entries: bool,
     pub(crate) has_passive: bool,
@@ -128,14 +128,14 @@ impl Up {
     }
 }
 
-/// Head of a merged packet.
+/// Header of a merged packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Merged {
     pub(crate) epoch: Epoch,
     pub(crate) incarnation_low: u8,
     /// Low 16 bits of the last sealed frame.
     pub(crate) sealed_low: u16,
-    /// Entries of the receiver that are held beyond the sealed frame. `None`: it has no row.
+    /// Number of the receiver's entries held beyond the sealed frame. `None`: it has no row.
     pub(crate) ahead: Option<u8>,
     pub(crate) time: Option<(TimeBlock, Option<i8>)>,
 }
@@ -155,7 +155,7 @@ impl Merged {
         }
     }
 
-    /// The epoch is as low bits only; the receiver compares them with its own.
+    /// Only the epoch's low bits are sent; the receiver compares them with its own.
     pub(crate) fn read(r: &mut ByteReader<'_>) -> Result<Merged, DecodeError> {
         let [flags, epoch_low, incarnation_low, sealed0, sealed1] = r.array::<5>("merged packet")?;
         if flags & KIND_MASK != MERGED || flags & !(KIND_MASK | MERGED_TIME | MERGED_ACK) != 0 {
@@ -178,12 +178,12 @@ impl Merged {
     }
 }
 
-/// Which entries of a packet follow, oldest first.
+/// Numbers of the entries of a packet, oldest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntrySpan {
     pub(crate) first: Frame,
     pub(crate) count: u32,
-    /// Bit i: entry i says that the stream makes no more entries.
+    /// Bit i: entry i says that no further entries of the stream follow.
     pub(crate) passive: u128,
 }
 
@@ -192,7 +192,7 @@ impl EntrySpan {
         self.passive >> index & 1 == 1
     }
 
-    /// Entries are told by how far the first is after the sealed frame the head names.
+    /// Entries are numbered relative to the sealed frame in the header.
     pub(crate) fn write(&self, sealed: Frame, w: &mut BitWriter<'_>) -> Result<(), BufferFull> {
         w.varint(u64::from(self.first.since(sealed)))?;
         w.bits(u64::from(self.count) - 1, 7)?;
@@ -246,7 +246,7 @@ pub(crate) fn write_entries<'a>(
                 write_value(w, value)?;
             }
         }
-        // After an entry without a value the next one is whole again.
+        // After an entry without a value the next one is written whole.
         is_first = index + 1 < span.count && span.is_passive(index + 1);
     }
     Ok(())

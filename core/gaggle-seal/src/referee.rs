@@ -1,6 +1,6 @@
-//! The referee's half of the protocol: one room's sealer, its links, journal and recovery.
+//! The referee's side of the protocol: one room's sealer, its links, journal and recovery.
 //!
-//! A server gives it packets, time and tickets, writes its records and sends what it polls.
+//! A server passes packets, time and tickets to it, writes its records and sends its output.
 //! Absent: sockets, files, the game, input types, tickets' signatures.
 
 mod events;
@@ -32,9 +32,9 @@ use recovery::Recovery;
 pub use events::{ConnectError, RefereeEvent, RefereePhase, RefereeStats, Transmit};
 pub use links::LinkId;
 
-/// Frames sealed in one tick at most: a referee that stood still does not make up for it at once.
+/// Most frames sealed in one tick, so that a referee that was suspended does not catch up at once.
 const SEALED_PER_TICK_MAX: usize = 64;
-/// Time between two answers to a client that is in another term or should be gone.
+/// Time between two answers to a client that is in another term or should have left.
 const TELL_INTERVAL: Micros = Micros::from_millis(100);
 /// Time between two snapshots to one client.
 const SNAPSHOT_INTERVAL: Micros = Micros::from_millis(500);
@@ -42,9 +42,9 @@ const SNAPSHOT_INTERVAL: Micros = Micros::from_millis(500);
 const ASK_INTERVAL: Micros = Micros::from_millis(250);
 /// Time a draining referee waits for acknowledgements.
 const DRAIN_TIMEOUT: Micros = Micros::from_secs(1);
-/// Messages one client may send.
+/// Rate of messages of one client.
 const MESSAGE_RATE: RateLimit = RateLimit::per_second(8, 16);
-/// Events that wait to be polled.
+/// Most events that wait to be polled.
 const EVENTS_MAX: usize = 4_096;
 
 /// A game's state at a final frame, for joiners.
@@ -79,7 +79,7 @@ pub struct Referee {
 }
 
 impl Referee {
-    /// Founds a match, of which frame 1 is due one frame from now.
+    /// Founds a match, whose frame 1 is due one frame from now.
     ///
     /// # Errors
     /// If the settings are out of range.
@@ -92,7 +92,8 @@ impl Referee {
         Referee::start(now, config, Lineage::founded(match_id, epoch), None, RefereePhase::Running)
     }
 
-    /// Goes on with what a journal has. `epoch` must be higher than that of every start before.
+    /// Continues from the contents of a journal. `epoch` must be higher than that of every earlier
+    /// start.
     ///
     /// # Errors
     /// If the settings are out of range.
@@ -107,7 +108,7 @@ impl Referee {
         Referee::start(now, config, lineage, Some(log), RefereePhase::Running)
     }
 
-    /// Goes on without a journal: clients are asked for what they hold.
+    /// Continues without a journal: clients are asked for their logs.
     ///
     /// # Errors
     /// If the settings are out of range.
@@ -156,22 +157,22 @@ impl Referee {
         self.sealer.set_ablation(ablation);
     }
 
-    /// All that is sealed.
+    /// The log of all sealed frames.
     pub const fn log(&self) -> &Log {
         self.sealer.log()
     }
 
-    /// Terms of the match, this start's last.
+    /// Terms of the match; the last one is that of this start.
     pub const fn lineage(&self) -> &Lineage {
         &self.lineage
     }
 
-    /// What it is doing.
+    /// Current phase of the referee.
     pub const fn phase(&self) -> RefereePhase {
         self.phase
     }
 
-    /// Counters from its start.
+    /// Counters since its start.
     pub const fn stats(&self) -> RefereeStats {
         self.stats
     }
@@ -181,10 +182,11 @@ impl Referee {
         self.links.get(link).map(|link| link.stream)
     }
 
-    /// A client whose ticket was checked is connected; `None` for a spectator's slots.
+    /// Handles the connection of a client whose ticket was checked; `slots` is `None` for a
+    /// spectator.
     ///
     /// # Errors
-    /// If it cannot be let in; the caller closes the link with that reason.
+    /// If it cannot be admitted; the caller closes the link with that reason.
     pub fn handle_connected(
         &mut self,
         now: Micros,
@@ -215,7 +217,7 @@ impl Referee {
         Ok(id)
     }
 
-    /// A link closed. A player's rows end with the next frame for this reason.
+    /// Handles a closed link. A player's rows end with the next frame, for this reason.
     pub fn handle_disconnected(&mut self, now: Micros, link: LinkId, why: OutReason) {
         self.now = self.now.max(now);
         if let Some(Link { stream, slots: Some(slots), .. }) = self.links.remove(link) {
@@ -224,7 +226,7 @@ impl Referee {
         }
     }
 
-    /// The application removes a player. Its link stays, as that of a spectator.
+    /// Removes a player at the application's request. Its link stays, as that of a spectator.
     pub fn remove(&mut self, link: LinkId) {
         if let Some(link) = self.links.get_mut(link)
             && let Some(slots) = link.slots.take()
@@ -233,7 +235,7 @@ impl Referee {
         }
     }
 
-    /// A packet of a client.
+    /// Handles a packet of a client.
     ///
     /// # Errors
     /// If no honest client sends it: the caller closes the link.
@@ -268,7 +270,7 @@ impl Referee {
         Ok(())
     }
 
-    /// What the client holds, in this term.
+    /// Notes which frames the client holds in this term.
     fn note_ack(&mut self, id: LinkId, up: &Up, bits: &mut BitReader<'_>) -> Result<Frame, Fault> {
         let own = self.sealer.log().sealed();
         let sealed = complete(up.sealed_low, own).ok_or(Fault::AckBeyondSealed(Frame::NEVER))?;
@@ -310,7 +312,7 @@ impl Referee {
             return Ok(bits.clone().finish("packet")?);
         }
         let Some(slots) = link.slots else { return Ok(()) };
-        // Before the join nothing counts; what is still of use is sent again.
+        // Before the join no entry counts; those still useful are sent again.
         if !self.sealer.is_present(link.stream, &slots) || self.phase != RefereePhase::Running {
             return Ok(());
         }
@@ -329,7 +331,7 @@ impl Referee {
         Ok(())
     }
 
-    /// Ready to join, or leaving.
+    /// Notes whether the client is ready to join, or leaving.
     fn note_wishes(&mut self, id: LinkId, up: &Up) {
         let Some(link) = self.links.get_mut(id) else { return };
         let (stream, slots) = (link.stream, link.slots);
@@ -352,7 +354,7 @@ impl Referee {
         }
     }
 
-    /// A reliable message of a client.
+    /// Handles a reliable message of a client.
     ///
     /// # Errors
     /// If no honest client sends it: the caller closes the link.
@@ -404,13 +406,14 @@ impl Referee {
         Ok(())
     }
 
-    /// Whom a referee without a journal waits for: members that held a log and can still answer.
+    /// Sets the members a referee without a journal waits for: those that held a log and can still
+    /// answer.
     pub fn expect_answers(&mut self, peers: impl Iterator<Item = PeerId>) {
         self.recovery.expect(peers);
     }
 
-    /// The state of a sealed frame, as two clients gave it alike: joiners start from it.
-    /// Returns false if the frame is not sealed, or not kept any more.
+    /// Takes the state of a sealed frame that two clients sent alike: joiners start from it. False
+    /// if the frame is not sealed, or no longer kept.
     pub fn put_snapshot(&mut self, frame: Frame, state: Vec<u8>) -> bool {
         let is_kept = self.sealer.log().keeps(frame) && frame <= self.told();
         if is_kept {
@@ -419,7 +422,7 @@ impl Referee {
         is_kept
     }
 
-    /// Seals no more; what is sealed reaches all clients, or a second passes.
+    /// Stops sealing and waits until all sealed frames have reached all clients, at most a second.
     pub fn drain(&mut self, now: Micros) {
         if self.phase == RefereePhase::Running {
             self.phase = RefereePhase::Draining;
@@ -427,7 +430,7 @@ impl Referee {
         }
     }
 
-    /// The next event. The caller polls until there is none.
+    /// The next event. Poll until there is none.
     pub fn poll_event(&mut self) -> Option<RefereeEvent> {
         self.events.pop_front()
     }

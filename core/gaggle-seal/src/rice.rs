@@ -1,6 +1,6 @@
-//! Truncated Rice code: numbers up to a known end, short if they are mostly small.
+//! Truncated Rice code: numbers up to a known end, short if most are small.
 //!
-//! Lanes code the distance to the next slot that changes with it; the end itself says "no more".
+//! Lanes encode the distance to the next changed slot with it; the end itself means "no more".
 //! Absent: slots, frames.
 
 use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError, bits_for};
@@ -18,7 +18,7 @@ pub(crate) fn parameter(total: usize, count: usize) -> u32 {
 
 #[inline]
 fn low_bits(max: u32, quotient: u32, parameter: u32) -> u32 {
-    // In the last interval only what is left up to the end can be meant.
+    // In the last interval only numbers up to the end are possible.
     if quotient == max >> parameter {
         bits_for(&(0..=i64::from(max - (quotient << parameter))))
     } else {

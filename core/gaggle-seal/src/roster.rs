@@ -1,25 +1,25 @@
-//! Rows of a match: which stream has which slot, since when, and what became of those that had it.
+//! Rows of a match: which stream has which slot since when, and why former rows ended.
 //!
-//! The log keeps one, moves it forward with every sealed frame, and back with frames taken back.
+//! The log owns it, advances it with every sealed frame, and reverts it with frames taken back.
 //! Absent: values, kinds, links, tickets.
 
 use std::collections::VecDeque;
 
 use gaggle_kit::{Frame, PeerId, Slot};
 
-/// One process of a peer: entries are given in its name, and each of its frames has one value.
+/// One process of a peer: its entries have one value for each frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId {
     /// Peer the process belongs to.
     pub peer: PeerId,
-    /// Number of the process: higher after each restart.
+    /// Number of the process, higher after each restart.
     pub incarnation: u32,
 }
 
 /// A stream in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Stream whose entries count.
+    /// Stream whose entries count for the slot.
     pub stream: StreamId,
     /// Frame of its join.
     pub first: Frame,
@@ -58,19 +58,19 @@ impl OutReason {
     }
 }
 
-/// A row that begins or ends in a frame.
+/// The beginning or end of a row in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RosterChange {
-    /// The row begins, as missed.
+    /// The row begins, with a missed entry.
     Joined(StreamId),
-    /// The row ended: it is not in this frame any more.
+    /// The row ended: it is not in this frame.
     Left(Row, OutReason),
 }
 
 /// A change of a slot's row, with its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RosterEvent {
-    /// First frame that is so.
+    /// First frame after the change.
     pub frame: Frame,
     /// Slot of the row.
     pub slot: Slot,
@@ -82,13 +82,13 @@ pub struct RosterEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Roster {
     rows: Vec<Option<Row>>,
-    /// In the order of frames for each slot.
+    /// Sorted by frame for each slot.
     events: VecDeque<RosterEvent>,
 }
 
 impl Roster {
     pub(crate) fn new(slots: usize) -> Roster {
-        // A join per frame and an end of each row: more than a match of steady players ever has.
+        // Room for a join per frame and an end of each row: more than a stable match ever has.
         Roster { rows: vec![None; slots], events: VecDeque::with_capacity(16) }
     }
 
@@ -99,7 +99,7 @@ impl Roster {
     /// The row at the end of an earlier frame that is still kept.
     pub(crate) fn row_at(&self, slot: usize, frame: Frame) -> Option<Row> {
         let later = |event: &&RosterEvent| event.slot.index() == slot && event.frame > frame;
-        // The oldest change after the frame says what was before it.
+        // The oldest change after the frame tells the row before it.
         match self.events.iter().find(later).map(|event| event.change) {
             Some(RosterChange::Left(row, _)) => Some(row),
             Some(RosterChange::Joined(_)) => None,
@@ -137,7 +137,7 @@ impl Roster {
         Some(row)
     }
 
-    /// Sets a row without a change: what a checkpoint says.
+    /// Sets a row without recording a change, from a checkpoint.
     pub(crate) fn set(&mut self, slot: usize, row: Option<Row>) {
         self.rows[slot] = row;
     }
@@ -150,7 +150,8 @@ impl Roster {
         self.events.retain(|event| event.frame <= keep);
     }
 
-    /// Takes back the changes of one lane's slots after a frame: a packet was wrong in mid-frame.
+    /// Reverts the changes of one lane's slots after a frame, because a packet was wrong in the
+    /// middle of a frame.
     pub(crate) fn undo(&mut self, slots: std::ops::Range<usize>, keep: Frame) {
         for slot in slots.clone() {
             self.rows[slot] = self.row_at(slot, keep);
@@ -158,7 +159,7 @@ impl Roster {
         self.events.retain(|event| event.frame <= keep || !slots.contains(&event.slot.index()));
     }
 
-    /// Forgets changes up to a frame: they are before everything that is kept.
+    /// Drops changes up to a frame, which are before all kept frames.
     pub(crate) fn forget(&mut self, through: Frame) {
         while self.events.front().is_some_and(|event| event.frame <= through) {
             self.events.pop_front();

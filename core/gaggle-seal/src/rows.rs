@@ -1,7 +1,8 @@
-//! Ring of sealed and coming frames: what each slot has in each, as sets of slots and values.
+//! Ring buffer of frames, sealed and not yet sealed: per frame six bit sets over slots, a value and
+//! a miss count per slot.
 //!
-//! The log owns it; the sealer writes entries of coming frames into it, where sealing finds them.
-//! Absent: streams, time, packets.
+//! The log owns it; the sealer writes entries of coming frames into it. Absent: streams, time,
+//! packets.
 
 use std::ops::Range;
 
@@ -9,19 +10,19 @@ use gaggle_kit::Frame;
 
 use crate::shape::{Shape, ones, word_mask};
 
-/// Sets of slots kept per frame.
+/// Bit sets kept per frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Set {
-    /// An entry counts; beyond the sealed frames: an entry is held.
+    /// Made: the slot's entry counts in this frame; in unsealed frames: it arrived.
     Made,
     /// The entry is the repetition of its value.
     Repeated,
-    /// No entries are expected; beyond the sealed frames: the entry held says so.
+    /// No entry is expected; in unsealed frames: the arrived entry says so.
     Passive,
-    /// The slot has a row.
+    /// Present: a stream has the slot.
     Present,
-    /// The row's stream has made a frame since it joined.
+    /// Spoken: that stream had an entry counted since it joined.
     Spoken,
     /// The row begins in this frame.
     Joined,
@@ -38,7 +39,7 @@ pub(crate) struct Rows {
     mask: usize,
     sets: Vec<u64>,
     values: Vec<u8>,
-    /// Missed frames in a row, saturating.
+    /// Consecutive missed frames, saturating.
     missed: Vec<u16>,
 }
 
@@ -116,7 +117,7 @@ impl Rows {
         self.sets[at..at + SETS * self.words].fill(0);
     }
 
-    /// Copies the value a slot had in the frame before.
+    /// Copies the value of a slot from the frame before.
     #[inline]
     pub(crate) fn keep_value(&mut self, frame: Frame, slot: usize) {
         let size = self.value_bytes;
@@ -125,7 +126,7 @@ impl Rows {
         self.values.copy_within(from..from + size, to);
     }
 
-    /// Makes a frame like the one before, for some slots: entries go on as repetitions.
+    /// Copies a frame from the one before, for some slots: their entries become repetitions.
     pub(crate) fn carry(&mut self, frame: Frame, slots: &Range<usize>) {
         let before = frame.previous();
         for word in slots.start / 64..slots.end.div_ceil(64) {

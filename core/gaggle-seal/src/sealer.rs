@@ -1,7 +1,7 @@
-//! The sealer: takes entries, and decides frame by frame which of them count.
+//! The sealer: it takes entries, and decides frame by frame which of them count.
 //!
-//! The referee owns it and calls it with the time; what it decides is in its log.
-//! Absent: links, acknowledgements, packets' heads, terms.
+//! The referee owns it and passes the time; its decisions are in its log. Absent: links,
+//! acknowledgements, packets' headers, terms.
 
 mod gate;
 
@@ -19,16 +19,16 @@ use crate::rows::Set;
 use crate::shape::{JOINS_PER_FRAME_MAX, StreamSlots, ones};
 use gate::Gate;
 
-/// Frames between two halvings of what late slots must make up: 10 s at 60 Hz.
+/// Frames between two halvings of the entries that late slots need: 10 s at 60 Hz.
 const FORGIVE_FRAMES: u32 = 600;
 
 /// Provable violation of the protocol by a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Fault {
-    /// Bytes that no client writes.
+    /// It sent bytes that no client writes.
     #[error("packet not decodable: {0}")]
     Malformed(#[from] DecodeError),
-    /// Two values of one stream for one frame.
+    /// It sent two values of one stream for one frame.
     #[error("{slot} gave two values for frame {frame}")]
     Equivocation {
         /// Slot of the stream.
@@ -36,18 +36,18 @@ pub enum Fault {
         /// Frame both values are for.
         frame: Frame,
     },
-    /// An acknowledgement of frames that are not sealed.
+    /// It acknowledged frames that are not sealed.
     #[error("acknowledged frame {0}, which is not sealed")]
     AckBeyondSealed(Frame),
-    /// A log that contradicts itself.
+    /// Its log contradicts itself.
     #[error("answer to the referee's question not usable")]
     BadAnswer,
-    /// More packets or messages than any client needs.
+    /// It sent more packets or messages than any client needs.
     #[error("more packets than allowed")]
     Flood,
 }
 
-/// What became of a packet's entries.
+/// Result for a packet's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Intake {
     /// Entries that were new and in time.
@@ -64,13 +64,13 @@ struct Leaving {
     why: OutReason,
 }
 
-/// Entries of coming frames, deadlines, and the log they become.
+/// Entries of coming frames, deadlines, and the log made from them.
 #[derive(Debug)]
 pub(crate) struct Sealer {
     config: SealConfig,
     log: Log,
     gate: Gate,
-    /// When frame `origin` was due.
+    /// Time at which frame `origin` was due.
     started_at: Micros,
     /// How early and how late a frame may be sealed.
     early: Micros,
@@ -86,7 +86,7 @@ pub(crate) struct Sealer {
 }
 
 impl Sealer {
-    /// A sealer that goes on after `log`'s last frame, which is due now.
+    /// A sealer that continues after `log`'s last frame, which is due now.
     pub(crate) fn new(config: SealConfig, log: Log, now: Micros, ablation: Ablation) -> Sealer {
         let shape = log.shape();
         let origin = log.sealed();
@@ -124,12 +124,13 @@ impl Sealer {
         self.started_at + self.config.span(frame.since(self.origin))
     }
 
-    /// Moves all deadlines: the referee itself stood still, and no client could know.
+    /// Moves all deadlines, because the referee itself was suspended and no client could know.
     pub(crate) fn postpone(&mut self, by: Micros) {
         self.started_at += by;
     }
 
-    /// A stream plays from the next frame with free slots on. Asked twice it is kept once.
+    /// Adds a stream that plays from the next frame with free slots on. A repeated call has no
+    /// effect.
     pub(crate) fn join(&mut self, stream: StreamId, slots: StreamSlots) {
         if self.joining.iter().all(|(waiting, _)| *waiting != stream) {
             self.joining.push_back((stream, slots));
@@ -160,12 +161,12 @@ impl Sealer {
         Some(event)
     }
 
-    /// The stream does not wait for a place any more.
+    /// Removes a stream that waits for free slots.
     pub(crate) fn cancel_join(&mut self, stream: StreamId) {
         self.joining.retain(|(waiting, _)| *waiting != stream);
     }
 
-    /// The stream's rows end with the next frame.
+    /// Ends the stream's rows with the next frame.
     pub(crate) fn leave(&mut self, stream: StreamId, slots: StreamSlots, why: OutReason) {
         self.cancel_join(stream);
         let has_row = slots.iter().any(|slot| self.log.has_row(slot, stream));
@@ -179,7 +180,7 @@ impl Sealer {
         slots.iter().all(|slot| self.log.has_row(slot, stream))
     }
 
-    /// Entries without a gap behind a frame.
+    /// Number of entries without gap after a frame.
     pub(crate) fn held_ahead(&self, slot: usize, after: Frame) -> u8 {
         let held = |ahead: &u32| self.is_held(after + *ahead, slot);
         (1..=self.config.lookahead().min(254)).take_while(held).count() as u8
@@ -190,7 +191,7 @@ impl Sealer {
         rows.has(frame, Set::Made, slot) || rows.has(frame, Set::Passive, slot)
     }
 
-    /// Takes the entries of a stream that has its rows.
+    /// Takes the entries of a stream whose rows are present.
     pub(crate) fn take(
         &mut self,
         slots: &StreamSlots,
@@ -243,7 +244,7 @@ impl Sealer {
         Ok(intake)
     }
 
-    /// Seals the next frame if it is time for it.
+    /// Seals the next frame if it is due or complete.
     pub(crate) fn try_seal(&mut self, now: Micros) -> bool {
         let frame = self.log.sealed().next();
         let due = self.due(frame);
@@ -270,7 +271,7 @@ impl Sealer {
         self.log.seal(&present);
         self.present = present;
         self.polled = 0;
-        // The row that comes into reach is one that was forgotten.
+        // The row that becomes reachable reuses the place of a dropped one.
         self.log.rows_mut().clear(frame + self.config.lookahead());
         if frame.number().is_multiple_of(FORGIVE_FRAMES) {
             self.gate.forgive();
@@ -283,7 +284,7 @@ impl Sealer {
         for index in 0..self.leaving.len() {
             let Leaving { stream, slots, why } = self.leaving[index];
             for (slot, named) in slots.indexes().zip(slots.iter()) {
-                // It may be out already: a peer that is silent and leaves is out once.
+                // The row may have ended already: a silent peer that leaves ends it once.
                 if self.log.has_row(named, stream) {
                     self.present[slot / 64] &= !(1 << (slot % 64));
                     self.log.seal_leave(slot, why);
@@ -311,7 +312,8 @@ impl Sealer {
         self.leaving.clear();
     }
 
-    /// A slot is free if it has no row, or loses it in this frame to a newer process of its peer.
+    /// Whether a slot is free: it has no row, or loses it in this frame to a newer process of its
+    /// peer.
     fn is_free(&self, slot: usize, stream: StreamId) -> bool {
         let is_taken = self.present[slot / 64] >> (slot % 64) & 1 == 1;
         let had_row = self.log.rows().has(self.log.sealed(), Set::Present, slot);
@@ -323,7 +325,7 @@ impl Sealer {
         !is_taken && (!had_row || is_own)
     }
 
-    /// Entries of a row that ended are not those of the next one.
+    /// Drops entries of a row that ended, which do not belong to the next one.
     fn drop_pending(&mut self, slot: usize) {
         for ahead in 1..=self.config.lookahead() {
             let frame = self.log.sealed() + ahead;
@@ -408,7 +410,7 @@ mod tests {
         let deadline = due(5) + sealer.config.span(6);
         assert!(!sealer.try_seal(Micros::new(deadline.get() - 1)));
         assert!(sealer.try_seal(deadline));
-        // It missed: nothing waits for it until it made up for that.
+        // The slot missed: no frame waits for it until it has made enough entries in time.
         assert!(give(&mut sealer, 0, 6, 1).is_ok());
         assert!(sealer.try_seal(due(6)));
     }

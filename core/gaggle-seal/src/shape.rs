@@ -1,6 +1,7 @@
-//! Sizes on which every packet, record and log of one match agrees.
+//! Sizes that every packet, record and log of one match share.
 //!
-//! Log, lanes, packets and journal take a [`Shape`]; both ends derive it from the match's settings.
+//! Log, lanes, packets and journal take a [`Shape`]; both ends compute it from the match's
+//! settings.
 //! Absent: time, rows, values.
 
 use std::ops::Range;
@@ -17,16 +18,16 @@ pub const PACKET_BYTES_MAX: usize = 1_097;
 /// Slots of one stream: local players of one process.
 pub const STREAM_SLOTS_MAX: usize = 8;
 
-/// Bits of one frame of one lane, in the worst case: what is left of a packet beside its header.
+/// Most bits of one frame of one lane: a packet without its header.
 const LANE_BITS_MAX: usize = 1_060 * 8;
-/// Streams that may join in one frame; more wait for the next.
+/// Most streams that may join in one frame; others wait for the next.
 pub const JOINS_PER_FRAME_MAX: usize = 8;
 /// Bits of a lane block that do not depend on its slots: numbers, flags and names of streams.
 const BLOCK_BITS: usize = 120 + JOINS_PER_FRAME_MAX * 160;
-/// Bits of a slot beside its value in the worst case: the gap and the kind.
+/// Most bits of a slot beside its value: the gap and the kind.
 const SLOT_BITS: usize = 5;
 
-/// Slots, bytes per input and what follows from them.
+/// Slots, bytes per input, and the sizes computed from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     slots: u16,
@@ -37,10 +38,10 @@ pub struct Shape {
 /// Settings that no match can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ShapeError {
-    /// No slot, or more than [`SLOTS_MAX`].
+    /// There is no slot, or more than [`SLOTS_MAX`].
     #[error("{0} slots; a sealed match has 1 to 1024")]
     Slots(usize),
-    /// No byte per input, or more than [`VALUE_BYTES_MAX`].
+    /// There is no byte per input, or more than [`VALUE_BYTES_MAX`].
     #[error("{0} bytes per input; a sealed match has 1 to 64")]
     ValueBytes(usize),
 }
@@ -57,7 +58,7 @@ impl Shape {
         if value_bytes == 0 || value_bytes > VALUE_BYTES_MAX {
             return Err(ShapeError::ValueBytes(value_bytes));
         }
-        // One frame of one lane always fits one packet, whatever changes in it.
+        // One frame of one lane always fits in one packet, whatever changes in it.
         let fit = (LANE_BITS_MAX - BLOCK_BITS) / (8 * value_bytes + SLOT_BITS);
         let lanes = slots.div_ceil(fit);
         let lane_slots = slots.div_ceil(lanes);
@@ -74,7 +75,7 @@ impl Shape {
         self.value_bytes as usize
     }
 
-    /// Groups of slots that travel together.
+    /// Number of lanes, groups of slots that are sent together.
     pub const fn lanes(self) -> usize {
         self.slots().div_ceil(self.lane_slots as usize)
     }
@@ -92,7 +93,7 @@ impl Shape {
     }
 }
 
-/// The slots of one stream, in the order in which its entries give their values.
+/// The slots of one stream, in the order of the values in its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StreamSlots {
     slots: [Slot; STREAM_SLOTS_MAX],
@@ -128,7 +129,7 @@ impl StreamSlots {
         slots
     }
 
-    /// How many slots there are.
+    /// Number of slots of the stream.
     pub const fn len(&self) -> usize {
         self.count as usize
     }

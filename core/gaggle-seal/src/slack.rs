@@ -1,14 +1,14 @@
-//! Slack of one stream: how early its entries are at the referee, as samples in quarter frames.
+//! Slack of one stream: how early its entries arrive at the referee, as samples in quarter frames.
 //!
-//! The referee keeps one per link and tells the low end to the client, whose clock follows it.
-//! Absent: clocks, the client's reaction.
+//! The referee keeps one per link and sends the low end to the client, which adjusts its clock.
+//! Absent: clocks, the client's adjustment.
 
 /// Samples that are kept.
 const SAMPLES: usize = 60;
-/// Samples before a low end is told.
+/// Samples needed before a low end is sent.
 const SAMPLES_MIN: usize = 9;
 
-/// The last slacks in a ring.
+/// The last slack samples in a ring.
 #[derive(Debug, Clone)]
 pub(crate) struct Slack {
     quarters: [i8; SAMPLES],

@@ -1,6 +1,6 @@
-//! What a client tells its owner: phases, events, errors, what to send.
+//! Output types of a client: phases, events, errors, packets to send.
 //!
-//! `Client` makes them. Absent: when.
+//! `Client` makes them, its owner reads them. Absent: when.
 
 use std::collections::VecDeque;
 
@@ -11,10 +11,10 @@ use crate::lanes::LaneError;
 use crate::lineage::Epoch;
 use crate::message::OverReason;
 
-/// Bytes of the referee that make no sense: the caller closes the link.
+/// The referee sent invalid bytes: the caller closes the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ClientError {
-    /// A head or a message.
+    /// A packet header or a message is malformed.
     #[error("not decodable: {0}")]
     Malformed(#[from] DecodeError),
     /// Sealed frames contradict the log.
@@ -22,10 +22,10 @@ pub enum ClientError {
     Lane(#[from] LaneError),
 }
 
-/// Where a client stands.
+/// Phase of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientPhase {
-    /// It has no log yet and asks for one.
+    /// It has no log yet and requests one.
     Entering,
     /// It follows the log, with a row or without.
     Following,
@@ -33,10 +33,11 @@ pub enum ClientPhase {
     Over(OverReason),
 }
 
-/// What happened to the match of a client.
+/// An event in the match of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientEvent {
-    /// The log begins at this frame. The state is the donor's, empty at the start of a match.
+    /// The log begins at this frame. The state is from a donor; it is empty at the start of a
+    /// match.
     SnapshotReceived {
         /// Frame of the state.
         frame: Frame,
@@ -48,16 +49,16 @@ pub enum ClientEvent {
         /// Frame of the entry.
         frame: Frame,
     },
-    /// Another start of the referee seals on. Frames after `kept` were taken back.
+    /// Another start of the referee continues sealing. Frames after `kept` were taken back.
     TermChanged {
         /// The new term.
         epoch: Epoch,
-        /// Last frame that stays.
+        /// Last frame that is kept.
         kept: Frame,
         /// Last frame that was sealed before.
         sealed: Frame,
     },
-    /// Nothing of the log is the new referee's: the match begins anew.
+    /// The log has no frame in common with the new referee's: the match begins again.
     Reset,
     /// The match is over.
     Over {
@@ -66,19 +67,19 @@ pub enum ClientEvent {
     },
 }
 
-/// A packet or message that is to be sent.
+/// A packet or message to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientTransmit<'a> {
-    /// Must arrive, in order with other reliable ones.
+    /// Whether it must arrive, in order with other reliable ones.
     pub is_reliable: bool,
-    /// What is sent.
+    /// Bytes of the packet or message.
     pub bytes: &'a [u8],
 }
 
-/// Events that wait to be polled; the oldest make room for new ones.
+/// Most events that wait to be polled; then the oldest are dropped.
 const EVENTS_MAX: usize = 1_024;
 
-/// Events in order, with how many were dropped.
+/// Events in order, and the number of dropped ones.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     queue: VecDeque<ClientEvent>,

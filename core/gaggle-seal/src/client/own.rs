@@ -1,4 +1,5 @@
-//! Own entries of a client: one value per frame, kept until frames are too old to be taken back.
+//! Own entries of a client: one value per frame, kept until their frame can no longer be taken
+//! back.
 //!
 //! `Client` fills it and writes packets from it. Absent: acknowledgements, the log.
 
@@ -10,10 +11,10 @@ use crate::packet::{ENTRIES_MAX, EntrySpan, write_entries};
 /// Entries kept, a power of two.
 const KEPT: u32 = 256;
 
-/// An entry no client can make.
+/// Why an entry is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum EntryError {
-    /// The frame has an entry, or later ones have.
+    /// The frame has an entry already, or a later one has.
     #[error("frame {frame} cannot have an entry: the newest is of frame {newest}")]
     NotAhead {
         /// Frame of the entry.
@@ -21,10 +22,10 @@ pub enum EntryError {
         /// Newest frame that has one.
         newest: Frame,
     },
-    /// A value for each local slot, of the match's size, is expected.
+    /// The entry needs one value for each local slot, of the match's size.
     #[error("an entry has {0} values of other size or number than the match; give one per local slot")]
     WrongValues(usize),
-    /// There is no entry before the first that it could repeat.
+    /// There is no earlier entry that it could repeat.
     #[error("the first entry repeats nothing; give its value")]
     NothingToRepeat,
 }
@@ -33,12 +34,13 @@ pub enum EntryError {
 pub(crate) struct OwnEntries {
     slots: usize,
     value_bytes: usize,
-    /// First frame of those without a gap up to the newest. Nothing is there if it is later.
+    /// First frame of the entries that have no gap up to the newest. There are none if it is later
+    /// than the newest.
     first: Frame,
     newest: Frame,
     has_value: bool,
     values: Vec<u8>,
-    /// Per entry and slot: whether it repeats.
+    /// Whether each entry of each slot is a repetition.
     repeated: Vec<bool>,
     passive: Vec<bool>,
 }
@@ -90,7 +92,7 @@ impl OwnEntries {
         self.first = self.first.max((frame + 1) - KEPT);
     }
 
-    /// Adds an entry; `None` repeats what the slot had in the entry before.
+    /// Adds an entry; `None` repeats the slot's value in the entry before.
     pub(crate) fn push(&mut self, frame: Frame, values: &[Option<&[u8]>]) -> Result<(), EntryError> {
         let fits = |value: &Option<&[u8]>| value.is_none_or(|value| value.len() == self.value_bytes);
         if values.len() != self.slots || !values.iter().all(fits) {
@@ -115,12 +117,12 @@ impl OwnEntries {
         Ok(())
     }
 
-    /// Adds an entry that says that no more are made.
+    /// Adds an entry that says that no further entries follow.
     pub(crate) fn push_passive(&mut self, frame: Frame) -> Result<(), EntryError> {
         let before = self.newest;
         self.begin(frame)?;
         for slot in 0..self.slots {
-            // What comes after may repeat what was before.
+            // A later entry may repeat the value before.
             let (from, to) = (self.value_at(before, slot), self.value_at(frame, slot));
             self.values.copy_within(from, to.start);
             self.repeated[at(frame) * self.slots + slot] = true;

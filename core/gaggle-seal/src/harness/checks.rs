@@ -1,6 +1,6 @@
-//! What must hold in every random run: one content per frame, at every holder, for ever.
+//! Invariants of every random run: one content per frame, at every holder, permanently.
 //!
-//! The harness tells it what each machine sealed, learned and gave. Absent: the network.
+//! The harness reports what each machine sealed, learned and gave. Absent: the network.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ impl Stats {
     }
 }
 
-/// What an entry said: a value and whether it repeats, or that no more are made.
+/// Content of an entry: a value and whether it repeats, or that no further entries follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Given {
     Value([u8; 4], bool),
@@ -58,7 +58,7 @@ enum Given {
 #[derive(Clone, Debug, Default)]
 struct Follower {
     frame: Frame,
-    /// What its game would be.
+    /// State of the client's simulated game.
     state: u64,
     refused: BTreeSet<Frame>,
     has_state: bool,
@@ -107,7 +107,7 @@ impl Checks {
     pub(super) fn restart(&mut self, sealed: Frame, journal: bool) {
         self.stats.restarts += 1;
         self.referee = sealed;
-        // What the referee sealed and told no client is not final.
+        // Frames the referee sealed and told no client of are not final.
         if journal {
             self.finals.retain(|(_, frame), _| *frame <= sealed);
         }
@@ -117,7 +117,8 @@ impl Checks {
         self.stats.anew += u64::from(is_anew);
         self.was_anew |= is_anew;
         self.referee = base;
-        // What only dead machines knew is forgotten; followers show whether any living one knew it.
+        // Frames that only crashed machines knew are dropped; `follow` checks whether a running one
+        // knew them.
         self.finals.retain(|(_, frame), _| *frame <= base);
     }
 
@@ -137,7 +138,7 @@ impl Checks {
         self.given.insert((stream, frame), given);
     }
 
-    /// The referee holds what it sealed.
+    /// The referee keeps the frames it sealed.
     pub(super) fn seal(&mut self, referee: &Referee) {
         let log = referee.log();
         if referee.phase() != RefereePhase::Running {
@@ -168,7 +169,7 @@ impl Checks {
         }
     }
 
-    /// A frame is held: it must be what every holder has.
+    /// A machine holds a frame: its content must be equal to every other holder's.
     fn hold(&mut self, holder: &str, match_id: u64, log: &Log, frame: Frame) {
         let (content, hash) = (digest(log, frame), log.hash(frame).unwrap_or(0));
         self.expect_given(holder, log, frame);
@@ -186,7 +187,7 @@ impl Checks {
         }
     }
 
-    /// State of a straight run over the sealed log.
+    /// State of a direct simulation of the sealed log.
     pub(super) fn straight(&self, match_id: u64, frame: Frame) -> Option<u64> {
         if frame == Frame::START {
             return Some(0);
@@ -208,7 +209,7 @@ impl Checks {
         }
     }
 
-    /// A client took what came: everything new in its log is checked and simulated.
+    /// A client took a packet: every new frame in its log is checked and simulated.
     pub(super) fn follow(&mut self, index: usize, client: &Client) {
         let Some(lineage) = client.lineage().filter(|_| client.phase() == ClientPhase::Following) else {
             return;
@@ -232,7 +233,7 @@ impl Checks {
         }
     }
 
-    /// The owner knows for each own entry whether it counted.
+    /// Checks that the owner of an entry knows whether it counted.
     fn expect_refused(&mut self, index: usize, client: &Client, frame: Frame) {
         let slot = Slot::at(index - 1);
         let is_own = client.log().row(frame, slot).is_some_and(|row| row.stream == client.stream());
@@ -274,7 +275,7 @@ impl Checks {
         }
     }
 
-    /// The match begins anew: entries of the old one are nothing to it.
+    /// The match begins again: entries of the old one do not count in it.
     pub(super) fn reset(&mut self, index: usize, stream: StreamId) {
         self.given.retain(|(other, _), _| *other != stream);
         self.last.remove(&stream);
@@ -284,7 +285,7 @@ impl Checks {
         self.followers[index] = Follower::default();
     }
 
-    /// The undisturbed client keeps up with what it is told.
+    /// Checks that the undisturbed client keeps up with its packets.
     pub(super) fn witness(&mut self, client: &Client, bytes: &[u8]) {
         let Ok(head) = Merged::read(&mut ByteReader::new(bytes)) else { return };
         let held = client.log().sealed();

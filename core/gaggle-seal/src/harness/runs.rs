@@ -1,4 +1,4 @@
-//! Schedules of the random runs, the runs themselves, and the rules without which they fail.
+//! Schedules of the random runs, the runs, and tests that they fail without each rule.
 
 use gaggle_kit::{Frame, Micros};
 
@@ -126,7 +126,8 @@ impl World {
         }
     }
 
-    /// Links and machines are right again: all living play in one term and frames go on.
+    /// Repairs links and machines: all running machines must play in one term, and frames must go
+    /// on.
     fn heal(&mut self) {
         self.cut = [[false; MACHINES_MAX]; MACHINES_MAX];
         self.referee_frozen = false;
@@ -254,7 +255,7 @@ mod tests {
     fn random_runs_agree_and_heal() {
         let (failed, first, stats) = play_all(0..2_000, None, 10);
         assert_eq!(failed, 0, "{first:#?}");
-        // The runs are worth something only if everything happens in them.
+        // The runs prove something only if every case occurs in them.
         assert!(stats.frames > 50_000 && stats.missed > 20_000 && stats.passive > 5_000, "{stats:?}");
         assert!(stats.refused > 5_000 && stats.joins > 5_000 && stats.outs > 3_000, "{stats:?}");
         assert!(stats.boots > 4_000 && stats.terms > 500 && stats.restarts > 2_500, "{stats:?}");

@@ -1,6 +1,6 @@
-//! What a referee tells its server: phases, events, errors, counters, what to send.
+//! Output types of a referee: phases, events, errors, counters, packets to send.
 //!
-//! `Referee` makes them. Absent: when.
+//! `Referee` makes them, its server reads them. Absent: when.
 
 use gaggle_kit::{Frame, Slot};
 use thiserror::Error;
@@ -8,20 +8,20 @@ use thiserror::Error;
 use super::LinkId;
 use crate::roster::{OutReason, Row, StreamId};
 
-/// What a referee is doing.
+/// Phase of a referee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefereePhase {
-    /// It has no journal and asks clients for what they hold.
+    /// It has no journal and asks clients for their logs.
     Asking,
     /// It seals frames.
     Running,
-    /// It seals no more and waits until clients hold everything.
+    /// It seals no more and waits until clients hold all frames.
     Draining,
-    /// All clients hold everything, or were waited for long enough.
+    /// All clients hold all frames, or the wait timed out.
     Drained,
 }
 
-/// What happened in a room.
+/// An event in a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "fields named after their types")]
 pub enum RefereeEvent {
@@ -29,19 +29,20 @@ pub enum RefereeEvent {
     Joined { stream: StreamId, slot: Slot, frame: Frame },
     /// The row ended before this frame.
     Left { row: Row, slot: Slot, frame: Frame, why: OutReason },
-    /// Clients wait for a state: give one with [`put_snapshot`](crate::Referee::put_snapshot).
+    /// Clients wait for a state: pass one to [`put_snapshot`](crate::Referee::put_snapshot).
     SnapshotWanted,
-    /// The referee goes on without its journal: from so many clients' answers, or anew.
+    /// The referee continues without its journal: from this many clients' answers, or from the
+    /// start.
     Resumed { base: Frame, answers: usize, is_anew: bool },
 }
 
-/// A client that cannot be let in.
+/// Why a client cannot be admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConnectError {
-    /// As many clients as the room may have.
+    /// The room has its largest number of clients.
     #[error("{0} clients are connected, as many as the room may have; let it try later")]
     Full(usize),
-    /// A slot beyond the match.
+    /// The match does not have this slot.
     #[error("{0} is beyond the match; issue another ticket")]
     NoSuchSlot(Slot),
     /// A newer process of the same peer is connected.
@@ -49,7 +50,7 @@ pub enum ConnectError {
     OlderProcess,
 }
 
-/// Counters of a referee, from its start.
+/// Counters of a referee since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RefereeStats {
     /// Frames it sealed.
@@ -58,23 +59,23 @@ pub struct RefereeStats {
     pub entries_taken: u64,
     /// Entries whose frame was sealed without them.
     pub entries_refused: u64,
-    /// Merged packets it wrote, and their bytes.
+    /// Merged packets it wrote.
     pub packets_sent: u64,
     /// Bytes of those.
     pub bytes_sent: u64,
-    /// Packets and messages beyond a client's rate, dropped.
+    /// Packets and messages that were dropped because a client exceeded its rate.
     pub over_rate: u64,
-    /// Events that were not polled in time, dropped.
+    /// Events that were dropped because they were not polled in time.
     pub events_dropped: u64,
 }
 
-/// A packet or message that is to be sent.
+/// A packet or message to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit<'a> {
     /// Link it is for.
     pub link: LinkId,
-    /// Must arrive, in order with other reliable ones.
+    /// Whether it must arrive, in order with other reliable ones.
     pub is_reliable: bool,
-    /// What is sent.
+    /// Bytes of the packet or message.
     pub bytes: &'a [u8],
 }

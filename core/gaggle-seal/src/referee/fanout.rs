@@ -1,7 +1,8 @@
-//! Fan-out of a referee: rounds of merged packets, and bodies shared by clients that hold the same.
+//! Fan-out of a referee: rounds of merged packets, and bodies shared by clients that hold the same
+//! frames.
 //!
-//! The referee begins a round per send interval and asks for the body of each link.
-//! Absent: who is connected, heads, acknowledgements.
+//! The referee begins a round per send interval and asks for the body of each link. Absent: which
+//! clients are connected, headers, acknowledgements.
 
 use gaggle_kit::{Frame, Micros};
 
@@ -9,12 +10,12 @@ use crate::lanes;
 use crate::log::Log;
 use crate::shape::PACKET_BYTES_MAX;
 
-/// Room for a body beside its head.
+/// Space for a body beside its header.
 const BODY_BYTES_MAX: usize = PACKET_BYTES_MAX - 16;
-/// Packets one client gets per round at most, if it is behind.
+/// Most packets per round to one client that is behind.
 pub(super) const PACKETS_PER_ROUND_MAX: u8 = 4;
 
-/// Bodies of full size for which there is room from the start.
+/// Full-size bodies for which space is reserved at the start.
 const BODIES_KEPT: usize = 16;
 
 #[derive(Debug, Clone, Copy)]
@@ -26,12 +27,12 @@ struct Body {
     end: u32,
 }
 
-/// Where a round is.
+/// Position within a round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor {
     pub(super) link: usize,
     pub(super) lane: usize,
-    /// Frame of the lane after which the link's next packet goes on.
+    /// Frame of the lane after which the link's next packet continues.
     pub(super) at: Frame,
     pub(super) packets: u8,
 }
@@ -43,10 +44,10 @@ pub(super) struct Fanout {
     /// `None` between rounds.
     cursor: Option<Cursor>,
     began_at: Option<Micros>,
-    /// Last frame this round tells, and those of the two before.
+    /// Last frame of this round, and those of the two rounds before.
     limit: Frame,
     before: [Frame; 2],
-    /// Bodies hold all that is not acknowledged; else each frame goes out twice.
+    /// Whether bodies contain all unacknowledged frames; otherwise each frame is sent twice.
     is_full: bool,
     largest: usize,
     full_bytes: usize,
@@ -69,7 +70,7 @@ impl Fanout {
 
     /// Begins a round if it is time for one.
     pub(super) fn begin(&mut self, now: Micros, interval: Micros, log: &Log, told: Frame) {
-        // Half a millisecond early rather than a whole frame late.
+        // Half a millisecond early instead of a whole frame late.
         let slop = Micros::new(500);
         if self.began_at.is_some_and(|began| now.since(began) + slop < interval) {
             return;
@@ -92,7 +93,7 @@ impl Fanout {
         }
     }
 
-    /// More may be told in the round that has just begun.
+    /// Allows more frames in the round that has just begun.
     pub(super) fn extend(&mut self, told: Frame) {
         let is_fresh = self.cursor.is_some_and(|cursor| cursor.link == 0 && cursor.packets == 0);
         if is_fresh && self.bodies.is_empty() {
@@ -113,13 +114,13 @@ impl Fanout {
         self.limit
     }
 
-    /// First frame whose successors a client is told that acknowledged `ack` and was told up to
-    /// `sent`.
+    /// First frame whose successors are sent to a client that acknowledged `ack` and was sent
+    /// frames up to `sent`.
     pub(super) fn from(&self, ack: Frame, sent: Frame) -> Frame {
         if self.is_full { ack } else { self.before[1].min(sent).max(ack) }
     }
 
-    /// Frames of a lane after `from`, as far as they fit a packet, and the last of them.
+    /// Frames of a lane after `from`, as many as fit in a packet, and the last of them.
     pub(super) fn body(&mut self, log: &Log, lane: usize, from: Frame) -> (&[u8], Frame) {
         let is_it = |body: &&Body| usize::from(body.lane) == lane && body.from == from;
         let found = self.bodies.iter().find(is_it).copied();

@@ -1,7 +1,7 @@
-//! Links of a referee: one per client, with what it acknowledged and how it behaves.
+//! Links of a referee: one per client, with its acknowledgements and its behavior.
 //!
-//! The referee looks them up by number; numbers of closed links are given again only after others.
-//! Absent: what is sealed, packets.
+//! The referee looks them up by number; numbers of closed links are reused late. Absent: the log,
+//! packets.
 
 use gaggle_kit::rate_limit::RateLimiter;
 use gaggle_kit::{Frame, Micros};
@@ -19,29 +19,29 @@ pub struct LinkId {
 }
 
 impl LinkId {
-    /// Small number of the link, for tables of the caller; given again after the link closed.
+    /// Small number of the link, for tables of the caller; reused after the link closed.
     pub const fn index(self) -> usize {
         self.index as usize
     }
 }
 
-/// What a client holds and what it was told.
+/// Frames a client holds, and frames it was sent.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    /// Last frame acknowledged in all lanes in this term. `None`: it has not said yet.
+    /// Last frame acknowledged in all lanes in this term. `None`: it has not acknowledged any yet.
     pub(crate) ack: Option<Frame>,
-    /// Per lane, if there is more than one.
+    /// The same by lane, if there is more than one.
     pub(crate) lanes: Vec<Frame>,
-    /// Last frame it was told without a gap.
+    /// Last frame it was sent without a gap.
     pub(crate) sent: Frame,
-    /// It was told frames that build on others it does not hold.
+    /// Whether it received frames that build on others it does not hold.
     pub(crate) has_gap: bool,
-    /// Before this time what was told again is still under way.
+    /// Until this time, repeated frames may still be under way.
     pub(crate) resend_at: Micros,
     pub(crate) rate: RateLimiter,
 }
 
-/// How a client's packets arrive.
+/// Arrival of a client's packets.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
     pub(crate) heard_at: Micros,
@@ -55,12 +55,12 @@ pub(crate) struct Arrivals {
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) stream: StreamId,
-    /// `None`: a spectator.
+    /// Slots of the client; `None` for a spectator.
     pub(crate) slots: Option<StreamSlots>,
     pub(crate) progress: Progress,
     pub(crate) arrivals: Arrivals,
     pub(crate) clocks: Clocks,
-    /// When it was last told the terms, or that it is over.
+    /// When it was last sent the terms, or the end.
     pub(crate) told_at: Option<Micros>,
     pub(crate) snapshot_at: Option<Micros>,
     pub(crate) wants_snapshot: bool,
@@ -98,7 +98,7 @@ impl Link {
         self.progress.lanes.get(lane).copied().unwrap_or(ack)
     }
 
-    /// Whether an answer that is given at most so often may be given now.
+    /// Whether an answer limited to one per interval may be sent now.
     pub(crate) fn may_tell(&mut self, now: Micros, interval: Micros) -> bool {
         let may = self.told_at.is_none_or(|told| now.since(told) >= interval);
         if may {
@@ -119,7 +119,7 @@ impl Links {
         self.count
     }
 
-    /// Numbers that may be in use.
+    /// One more than the highest number in use.
     pub(crate) fn end(&self) -> usize {
         self.links.len()
     }

@@ -1,6 +1,6 @@
-//! What a referee does as time passes: sealing, records, merged packets, snapshots.
+//! Timed actions of a referee: sealing, records, merged packets, snapshots.
 //!
-//! Absent: what clients say.
+//! `Referee` is ticked and polled through it. Absent: handling of clients' packets.
 
 use gaggle_kit::{Frame, Micros};
 
@@ -21,13 +21,14 @@ use crate::sealer::Sealer;
 use crate::shape::PACKET_BYTES_MAX;
 
 impl Referee {
-    /// Time passes: once per frame. The caller then writes [`Referee::records`], if there are any,
-    /// and sends what [`Referee::poll_transmit`] gives.
+    /// Advances time, once per frame. The caller then writes [`Referee::records`], if there are
+    /// any, and sends what [`Referee::poll_transmit`] returns.
     pub fn tick(&mut self, now: Micros) {
         self.now = self.now.max(now);
         let gone = self.ticked_at.map_or(Micros::ZERO, |ticked| self.now.since(ticked));
         self.ticked_at = Some(self.now);
-        // A referee that stood still for a window has stopped all clients; their time stood too.
+        // A referee that was suspended for a window has stopped all clients: their deadlines move,
+        // too.
         if gone > self.config.span(self.config.window_frames) {
             self.sealer.postpone(gone - self.config.span(1));
         }
@@ -46,7 +47,7 @@ impl Referee {
     }
 
     fn seal(&mut self) {
-        // What is not in the journal yet must still be kept.
+        // Frames that are not in the journal yet must still be kept.
         for _ in 0..SEALED_PER_TICK_MAX.min(self.config.history_frames as usize / 2) {
             if !self.sealer.try_seal(self.now) {
                 break;
@@ -73,7 +74,7 @@ impl Referee {
         }
     }
 
-    /// A passive slot gives no entries: it is out when its link is silent.
+    /// Removes silent passive slots, which give no entries that could be missed.
     fn drop_silent(&mut self) {
         for (_, link) in self.links.iter() {
             let is_silent = self.now.since(link.arrivals.heard_at) > self.config.silence_timeout;
@@ -113,7 +114,7 @@ impl Referee {
         self.event(RefereeEvent::Resumed { base, answers, is_anew });
     }
 
-    /// No client holds anything: the match begins anew, and no log of before is its own.
+    /// A new match, because no client holds any frame: no earlier log belongs to it.
     fn anew(&self) -> (Lineage, Log) {
         let match_id = self.lineage.match_id() ^ u64::from(self.epoch.0).rotate_left(32);
         let log = Log::new(self.sealer.log().shape(), self.config.history_frames, self.config.lookahead());
@@ -133,7 +134,7 @@ impl Referee {
         }
     }
 
-    /// Last frame any client may be told of: what is in the journal.
+    /// Last frame that clients may be told of: the last one in the journal.
     pub(super) fn told(&self) -> Frame {
         match &self.journal {
             Some(journal) if self.ablation.holds(Rule::JournalComesFirst) => journal.written(),
@@ -141,17 +142,17 @@ impl Referee {
         }
     }
 
-    /// What is to be appended to the journal before anything of it is sent.
+    /// Bytes to append to the journal before their frames are sent to any client.
     pub fn records(&self) -> &[u8] {
         self.journal.as_ref().map_or(&[], Journal::records)
     }
 
-    /// The records are in the file.
+    /// Confirms that the records are in the file.
     pub fn mark_records_written(&mut self) {
         if let Some(journal) = &mut self.journal {
             journal.mark_written();
         }
-        // The round that has begun may tell them.
+        // The round that has begun may contain them.
         let told = self.told();
         self.fanout.extend(told);
     }
@@ -175,7 +176,7 @@ impl Referee {
         let donated = self.donated.as_ref().filter(|donated| log.keeps(donated.frame));
         let (frame, state) = match donated {
             Some(donated) => (donated.frame, &donated.state[..]),
-            // At the very start the state is what every client begins with.
+            // At the start of a match the state is the one every client begins with.
             None if log.oldest() == Frame::START => (Frame::START, &[][..]),
             None => {
                 if self.snapshot_asked_at.is_none_or(|at| now.since(at) >= SNAPSHOT_INTERVAL) {
@@ -198,7 +199,7 @@ impl Referee {
         }
     }
 
-    /// What is to be sent now, one at a time.
+    /// Next packet or message to send.
     pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
         while let Some((link, bytes)) = self.outbox.pop_front() {
             if self.links.get(link).is_some() {
@@ -227,13 +228,14 @@ impl Referee {
         None
     }
 
-    /// Writes the next packet to the link at the cursor. `None` if it has all of this round.
+    /// Writes the next packet to the link at the cursor. `None` if it has received all frames of
+    /// this round.
     fn write_merged(&mut self, cursor: &mut Cursor) -> Option<LinkId> {
         let log = self.sealer.log();
         let (limit, lanes) = (self.fanout.limit(), log.shape().lanes());
         let (id, link) = self.links.at(cursor.link)?;
-        // Silence about a frame means "as before": a client that has not said what it holds in this
-        // term is told nothing.
+        // A frame without changes means "as before": so a client that has not said which frames it
+        // holds in this term is sent nothing.
         let ack = link.progress.ack?;
         if cursor.packets == PACKETS_PER_ROUND_MAX || cursor.packets > 0 && cursor.lane == lanes {
             return None;

@@ -9,7 +9,7 @@ use crate::log::Log;
 
 #[derive(Debug)]
 pub(super) struct Recovery {
-    /// `None`: the room has not said whom to wait for.
+    /// Members to wait for. `None`: the room has not named them yet.
     expected: Option<VecSet<PeerId>>,
     answered: VecSet<PeerId>,
     best: Option<(Lineage, Log)>,
@@ -22,7 +22,7 @@ impl Recovery {
         Recovery { expected: None, answered: VecSet::new(), best: None, deadline, asked_at: None }
     }
 
-    /// Members that hold a log as far as the room knows: all of them are waited for.
+    /// Sets the members that hold a log according to the room: all of them are waited for.
     pub(super) fn expect(&mut self, peers: impl Iterator<Item = PeerId>) {
         self.expected = Some(peers.collect());
     }
@@ -31,7 +31,7 @@ impl Recovery {
         self.answered.len()
     }
 
-    /// The highest term counts, then the longest log of it.
+    /// Keeps the log of the highest term, and of those the longest.
     pub(super) fn take(&mut self, peer: PeerId, lineage: Lineage, log: Log) {
         let rank = |lineage: &Lineage, log: &Log| (lineage.epoch(), log.sealed());
         let is_better = self.best.as_ref().is_none_or(|(best, held)| rank(&lineage, &log) > rank(best, held));
@@ -41,14 +41,14 @@ impl Recovery {
         self.answered.insert(peer);
     }
 
-    /// Whether all expected members answered, or it waited long enough.
+    /// Whether all expected members answered, or the timeout passed.
     pub(super) fn is_complete(&self, now: Micros) -> bool {
         let has_answered = |peer: &PeerId| self.answered.contains(peer);
         let all = self.expected.as_ref().is_some_and(|expected| expected.iter().all(has_answered));
         all || now >= self.deadline
     }
 
-    /// The log to go on with. `None`: no client holds one, the match begins anew.
+    /// The log to continue with. `None`: no client holds one, and the match begins again.
     pub(super) fn finish(&mut self, epoch: Epoch) -> Option<(Lineage, Log)> {
         let (mut lineage, log) = self.best.take()?;
         lineage.push(epoch, log.sealed());

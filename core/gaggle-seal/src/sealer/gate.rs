@@ -1,6 +1,7 @@
-//! For which slots a frame waits: those whose entries were in time lately.
+//! Gate: the slots that a frame waits for, because their entries were in time recently.
 //!
-//! The sealer asks it what a frame lacks, and tells it what became of each. Absent: deadlines.
+//! The sealer asks it which entries a frame lacks, and reports the result of each frame. Absent:
+//! deadlines.
 
 use gaggle_kit::Frame;
 
@@ -8,25 +9,26 @@ use crate::log::Log;
 use crate::rows::Set;
 use crate::shape::{Shape, ones};
 
-/// What the next frame lacks.
+/// Entries that the next frame lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lacking {
-    /// Any slot is expected to give an entry at all.
+    /// Whether any slot is expected to give an entry.
     pub(super) is_expected: bool,
-    /// Any expected entry is not there.
+    /// Whether any expected entry has not arrived.
     pub(super) is_missing: bool,
-    /// Any of those is worth waiting for beyond the due time.
+    /// Whether any of those is worth waiting for beyond the due time.
     pub(super) waits: bool,
 }
 
-/// After a miss a slot is waited for again only when it made as many frames in a row as it lost
-/// trust: otherwise a client that misses every second frame would delay all others for ever.
+/// After a miss a slot is waited for again only after a number of consecutive entries in time,
+/// which grows with its misses. Otherwise a client that misses every second frame would delay all
+/// others permanently.
 #[derive(Debug)]
 pub(super) struct Gate {
     gating: Vec<u64>,
-    /// Made frames in a row of slots that are not gating.
+    /// Consecutive entries in time of slots that are not waited for.
     run: Vec<u16>,
-    /// Made frames in a row after which a slot gates.
+    /// Consecutive entries in time after which a slot is waited for.
     need: Vec<u16>,
     need_max: u16,
 }
@@ -50,12 +52,12 @@ impl Gate {
         lacking
     }
 
-    /// Learns what became of a sealed frame.
+    /// Takes the result of a sealed frame.
     pub(super) fn note(&mut self, log: &Log, frame: Frame) {
         let rows = log.rows();
         for word in 0..self.gating.len() {
             let (made, missed) = (rows.word(frame, Set::Made, word), rows.missed_word(frame, word));
-            // Until its first entry is there, a row that began had no chance to be in time.
+            // Until its first entry arrives, a row that began had no chance to be in time.
             let joined = rows.word(frame, Set::Joined, word);
             for slot in ones(joined).map(|bit| word * 64 + bit) {
                 (self.run[slot], self.need[slot]) = (0, 1);
@@ -77,7 +79,7 @@ impl Gate {
         }
     }
 
-    /// Old misses count less.
+    /// Halves the effect of old misses.
     pub(super) fn forgive(&mut self) {
         for need in &mut self.need {
             *need = (*need / 2).max(1);
