@@ -2,8 +2,7 @@
 //! by value.
 //!
 //! `PathSelector` calls them; `gaggle-native` and `gaggle-browser` build [`PlatformCarriers`].
-//! Absent:
-//! which path is better, when to change, who may connect.
+//! Absent: which path is better, when to change, which peers may connect.
 
 use gaggle_kit::{DecodeError, Micros, PeerId};
 

@@ -1,6 +1,6 @@
 //! Delivery modes of a message.
 //!
-//! Used by [`Transport`](crate::Transport). Absent: how they are carried out.
+//! [`Transport`](crate::Transport) takes it. Absent: how messages are delivered.
 
 use crate::DATAGRAM_BYTES_MAX;
 

@@ -1,6 +1,6 @@
 //! Settings of a link.
 //!
-//! Used by [`Endpoint`](crate::Endpoint). Absent: paths (`paths.rs`).
+//! [`Endpoint`](crate::Endpoint) uses them. Absent: paths (`paths.rs`).
 
 use gaggle_kit::Micros;
 

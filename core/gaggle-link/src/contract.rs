@@ -1,7 +1,7 @@
 //! Contract tests of [`Transport`]: rules that every implementation can run.
 //!
 //! An implementation provides a [`Harness`]: three transports that find each other, and a clock.
-//! One line then makes a test of every rule:
+//! Then one line makes a test of every rule. Absent: clocks of its own.
 //!
 //! ```
 //! # use gaggle_kit::Micros;
@@ -28,9 +28,6 @@
 //! }
 //! # contract::run(contract::Rule::PeersConnectOnce, MyStage(SimNet::new(3, 1))).unwrap();
 //! ```
-//!
-//! Where nothing may block, as in a page, a [`Run`] is stepped by hand. The suite itself reads no
-//! clock.
 
 mod local_peer;
 mod room;
@@ -64,7 +61,7 @@ pub trait Harness {
     }
 }
 
-/// One rule under test.
+/// One rule under test. Step it by hand where no call may block, as in a page.
 #[derive(Debug)]
 pub struct Run<T> {
     point: Rule,

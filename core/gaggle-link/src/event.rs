@@ -1,6 +1,6 @@
 //! Events of a transport, with close codes and faults.
 //!
-//! Read by the engines. Absent: when events occur (`link.rs`).
+//! The engines read them. Absent: when events occur (`link.rs`).
 
 use gaggle_kit::PeerId;
 

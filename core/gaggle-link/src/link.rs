@@ -1,7 +1,8 @@
 //! Links to all peers of a carrier: the [`Transport`] that everything else builds on.
 //!
-//! Performs handshakes, passes packets to the session they belong to, sends what sessions produce,
-//! and emits events. Absent: behavior within one link (`link/session.rs`).
+//! It performs handshakes, passes packets to the links they belong to, sends what links produce,
+//! and emits events. Applications and meshes own it. Absent: behavior within one link
+//! (`link/session.rs`).
 
 mod acks;
 mod congestion;
@@ -257,7 +258,7 @@ impl<C: Carrier> Endpoint<C> {
                 }
                 return None;
             }
-            Peek::Labelled(label) => self.recognise(now, index, label),
+            Peek::Labeled(label) => self.recognize(now, index, label),
         }
         let peer = &mut self.peers[index];
         let session = peer.session.as_mut()?;
@@ -299,7 +300,7 @@ impl<C: Carrier> Endpoint<C> {
     }
 
     /// A packet may be the first proof that the handshake is complete.
-    fn recognise(&mut self, now: Micros, index: usize, found: Label) {
+    fn recognize(&mut self, now: Micros, index: usize, found: Label) {
         let peer = &self.peers[index];
         if peer.session.as_ref().is_some_and(|session| session.owns(found)) {
             return;

@@ -1,4 +1,4 @@
-//! What a room needs of the links to its members, on any kind of path.
+//! A room's view of the links to its members, on any kind of path.
 //!
 //! `gaggle::Room` calls it; [`MultipathMesh`](crate::MultipathMesh) implements it over real paths,
 //! tests over simulated ones. Absent: rooms, games, and how signals reach the other side.

@@ -1,9 +1,8 @@
 //! Links to all members of a room, each over the best available path.
 //!
-//! Built by `gaggle-browser` and `gaggle-native`, called by `gaggle::Room`. Combines
-//! [`PathSelector`] over a direct carrier and a relay, optional impairment, and [`Endpoint`];
-//! passes signals between the direct carrier and the lobby, and knows the members. Absent: choice
-//! of paths (`paths.rs`), negotiation.
+//! `gaggle-browser` and `gaggle-native` build it, `gaggle::Room` calls it. It combines
+//! [`PathSelector`], optional impairment and [`Endpoint`], and passes signals between the direct
+//! carrier and the lobby. Absent: choice of paths (`paths.rs`), negotiation.
 
 use std::collections::VecDeque;
 use std::fmt;

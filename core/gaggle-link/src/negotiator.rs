@@ -1,7 +1,7 @@
 //! Negotiation of a direct connection: which peer offers, which answers, which attempt counts.
 //!
-//! Used by both WebRTC carriers. A state machine between signals and the platform's WebRTC
-//! implementation, its *engine*. Absent: content of descriptions, sockets.
+//! Both WebRTC carriers use it: a state machine between signals and the platform's WebRTC
+//! implementation, called its *engine*. Absent: content of descriptions, sockets.
 
 use std::collections::VecDeque;
 

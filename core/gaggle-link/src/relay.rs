@@ -1,13 +1,8 @@
-//! Frames between a peer and a relay, and the peer's side of it.
+//! Frames between a peer and a relay, and the peer's side of the protocol.
 //!
-//! A relay forwards datagrams between authenticated members of one room. A member has one WebSocket
-//! to it for all its peers, which carries control frames, and, where the network allows, a WebRTC
-//! channel for datagrams; without a channel the WebSocket carries datagrams, too.
-//!
-//! [`RelayClient`] decides, a [`RelaySocket`] has the socket and the channel, and [`RelayCarrier`]
-//! owns both and is asked by [`RelayLeg`]: [`Path::Relay`](crate::Path::Relay) is the channel,
-//! [`Path::WebSocket`](crate::Path::WebSocket) the WebSocket. The server is `shell/gaggle-relay`;
-//! the frames are in docs/protocol/7-paths-and-relay.md.
+//! [`RelayClient`] decides, a [`RelaySocket`] has the sockets, [`RelayCarrier`] owns both. A member
+//! has one WebSocket to the relay for control frames and, where possible, a WebRTC channel for
+//! datagrams. Absent: the relay itself (`shell/gaggle-relay`), tickets' content.
 
 mod carrier;
 mod client;

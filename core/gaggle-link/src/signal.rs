@@ -14,7 +14,7 @@ pub const CANDIDATE_BYTES_MAX: usize = 512;
 
 /// A signal: one line with a word and the number of the attempt, then the content.
 ///
-/// It travels as text through whatever the peers have in common (the lobby, a test, a piece of
+/// It is sent as text over any connection the peers have in common (the lobby, a test, a sheet of
 /// paper).
 ///
 /// ```

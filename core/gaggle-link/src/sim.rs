@@ -1,8 +1,8 @@
 //! A network in virtual time, from one seed, for tests and for impairing real networks.
 //!
-//! [`SimNet`] holds peers and time, [`Conditions`] describe one direction, [`SimCarrier`] is what a
-//! peer's links run on. Nothing here waits: simulated minutes take as long as computing them.
-//! Absent: real clocks, sockets.
+//! [`SimNet`] has peers and time, [`Conditions`] describe one direction, [`SimCarrier`] carries a
+//! peer's links. Nothing waits: simulated minutes take as long as computing them. Absent: real
+//! clocks, sockets.
 
 mod carrier;
 mod chance;

@@ -1,6 +1,6 @@
 //! Statistics of a link.
 //!
-//! Read through [`Transport::stats`](crate::Transport::stats). Absent: how they are measured.
+//! [`Transport::stats`](crate::Transport::stats) returns them. Absent: how they are measured.
 
 use gaggle_kit::Micros;
 

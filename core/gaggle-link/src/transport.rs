@@ -1,6 +1,6 @@
 //! Trait that engines are written against.
 //!
-//! Implemented by [`Endpoint`](crate::Endpoint), [`MultipathMesh`](crate::MultipathMesh) and tests.
+//! [`Endpoint`](crate::Endpoint), [`MultipathMesh`](crate::MultipathMesh) and tests implement it.
 //! Absent: paths, signals, games.
 
 use gaggle_kit::{Micros, PeerId};

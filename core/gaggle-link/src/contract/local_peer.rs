@@ -1,7 +1,7 @@
 //! Helpers for tests of real transports: meshes whose signals stay in one program, and a clock that
 //! tolerates stalls.
 //!
-//! Used by tests of `gaggle-native` and `gaggle-browser`. Absent: rules (`rules.rs`).
+//! Tests of `gaggle-native` and `gaggle-browser` use them. Absent: rules (`rules.rs`).
 
 use std::cell::RefCell;
 use std::rc::Rc;

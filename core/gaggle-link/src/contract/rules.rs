@@ -45,7 +45,7 @@ pub enum Rule {
     FullBufferRejectsWithoutLoss,
     /// Both sides report it once with the reason; the third does not.
     DisconnectIsReportedOncePerSide,
-    /// Also with much data in flight.
+    /// The same with much data in flight.
     NothingArrivesAfterDisconnect,
     /// Nothing is sent for twice the timeout, and no peer disconnects.
     QuietLinkStaysUp,
@@ -227,7 +227,7 @@ fn refuse_who_is_not_joined<T: Transport>(room: &mut Room<T>, now: Micros) -> Re
             if !joined {
                 room.transports[index].disconnect(now, peer, CloseCode::LEAVING);
                 let transport = &room.transports[index];
-                // A peer may connect in a page while this asks.
+                // A peer may connect between these calls in a page.
                 let is_consistent = transport.stats(peer).is_none() || transport.peers().contains(&peer);
                 room.expect(is_consistent, "there are statistics of an unconnected peer")?;
             }
@@ -339,7 +339,7 @@ fn after_left<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         }
         room.next_phase(now);
     } else if room.phase == 2 {
-        // In the middle of it. Every poll checks that nothing follows.
+        // Disconnects in the middle of it. Every poll checks that nothing follows.
         room.transports[0].disconnect(now, b, CloseCode::LEAVING);
         for channel in [Channel::Unreliable, Channel::Reliable(0)] {
             let refused = room.transports[0].send(now, b, channel, b"too late");

@@ -14,7 +14,7 @@ const WAIT: Micros = Micros::from_millis(5);
 pub(crate) struct Acks {
     /// The newest packet that wants an acknowledgement, and its arrival.
     newest: Option<(u64, Micros)>,
-    /// The sender ignores older packets.
+    /// Lowest number worth acknowledging: the sender ignores older packets.
     floor: u64,
     waiting: u32,
     due_at: Option<Micros>,

@@ -1,10 +1,8 @@
 //! Congestion control: keeps the queue at the bottleneck short and tolerates random loss.
 //!
-//! Delay based, after Copa (Arun and Balakrishnan, 2018): queueing delay sets the rate, so that
-//! game packets beside a transfer wait for two or three of its packets at most. Jitter resembles a
-//! queue, but does not shrink with the window. Loss alone changes nothing, because radio links lose
-//! packets without being full; on paths that drop instead of queueing, the recent delivery rate is
-//! the bound, after BBR. Absent: packets, timers.
+//! `session.rs` owns it. Delay based, after Copa (Arun and Balakrishnan, 2018): queueing delay sets
+//! the rate. Random loss changes nothing, because radio links lose packets without being full; the
+//! recent delivery rate is the bound, after BBR. Absent: packets, timers.
 
 use std::ops::RangeInclusive;
 
@@ -26,9 +24,10 @@ const QUEUED_PACKETS: u64 = 2;
 /// 9406).
 const START_QUEUE_PART: u64 = 8;
 const START_QUEUE: RangeInclusive<Micros> = Micros::from_millis(4)..=Micros::from_millis(16);
-/// Longest delay that is attributed to other traffic or jitter.
+/// Longest delay attributed to other traffic or jitter, which resembles a queue but does not shrink
+/// with the window.
 const FOREIGN_MAX: Micros = Micros::from_millis(40);
-/// Its share that decays every round trip.
+/// Part of it that decays every round trip, as a divisor.
 const FOREIGN_DECAY: u64 = 16;
 /// Slow start ends after this many round trips without a higher delivery rate.
 const START_ROUNDS_MAX: u32 = 3;
@@ -122,7 +121,8 @@ impl Congestion {
         self.round_delivered += bytes;
         self.delivered_at = now;
         self.first_sent_at = self.first_sent_at.max(sent_at);
-        // Over the longer span: acknowledgements that arrive in a burst do not mean a faster path.
+        // Over the longer interval, because acknowledgements that arrive in a burst do not mean a
+        // faster path.
         let span = now.since(mark.delivered_at).max(sent_at.since(mark.first_sent_at));
         let round_over = mark.delivered >= self.round_at;
         if !mark.idle {
@@ -178,7 +178,7 @@ impl Congestion {
             return;
         }
         self.starting = false;
-        // What the path holds without a queue. The surplus drains in the next round trip.
+        // Window that the path holds without a queue. The surplus drains in the next round trip.
         self.window = self.window.min(in_span(self.rate.max(), path) + QUEUED_PACKETS * PACKET);
         self.velocity = 1;
         self.rising = false;

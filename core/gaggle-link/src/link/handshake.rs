@@ -1,7 +1,7 @@
 //! Handshake of a link: proof that both sides mean the current link, not one before a restart.
 //!
-//! Called by `link.rs`. Each side draws a new nonce. Only the other side's echo proves that it was
-//! received, so a delayed handshake packet of an earlier link starts and ends nothing. Absent:
+//! `link.rs` calls it. Each side draws a new nonce, and only the other side's echo proves that it
+//! was received. So a delayed handshake packet of an earlier link starts and ends nothing. Absent:
 //! timeouts of a link.
 
 use gaggle_kit::{Micros, Prng};

@@ -21,13 +21,14 @@ pub(crate) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// One of two sides should be patient: it pings with its answer, so that three packets serve
-    /// both instead of four.
+    /// `patient` is true on one of the two sides: it pings with its answer, so that three packets
+    /// serve both sides instead of four.
     pub(crate) fn new(patient: bool) -> Heartbeat {
         Heartbeat { asked_at: None, question: None, patient }
     }
 
-    /// The measured round trip is void, or the other side needs a sign of life: ping at once.
+    /// Pings at once, because the measured round trip is void or the other side needs a sign of
+    /// life.
     pub(crate) fn ask_now(&mut self) {
         self.asked_at = None;
     }

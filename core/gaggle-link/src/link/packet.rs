@@ -52,7 +52,7 @@ pub(crate) struct Head {
 pub(crate) struct Hello {
     /// Nonce of the sender. Never 0.
     pub(crate) nonce: u32,
-    /// Nonce of the receiver, as far as the sender knows; 0 if unknown.
+    /// Nonce of the receiver known to the sender; 0 if unknown.
     pub(crate) echo: u32,
     /// Bytes of incomplete messages the sender buffers.
     pub(crate) grant: u32,
@@ -62,7 +62,7 @@ pub(crate) struct Hello {
 pub(crate) struct Ping {
     /// Loss of the receiver's packets as seen by the sender, in 1/255.
     pub(crate) loss: u8,
-    /// Clock of the sender; requests an answer.
+    /// Clock of the sender; its presence requests an answer.
     pub(crate) clock: Option<u32>,
     /// Answer to an earlier ping.
     pub(crate) echo: Option<Echo>,
@@ -218,7 +218,7 @@ const HELLO: u8 = 6;
 pub(crate) enum Peek {
     Unreliable,
     Hello,
-    Labelled(Label),
+    Labeled(Label),
 }
 
 #[inline]
@@ -226,7 +226,7 @@ pub(crate) fn peek(bytes: &[u8]) -> Peek {
     match *bytes {
         [first, ..] if first >> 4 == HELLO => Peek::Hello,
         [first, _, _, low, high, ..] if first >> 4 != UNRELIABLE => {
-            Peek::Labelled(Label { tag: first & 0xf, check: u16::from_le_bytes([low, high]) })
+            Peek::Labeled(Label { tag: first & 0xf, check: u16::from_le_bytes([low, high]) })
         }
         _ => Peek::Unreliable,
     }

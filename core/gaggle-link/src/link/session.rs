@@ -167,7 +167,7 @@ impl Link {
         self.heartbeat.ask_now();
     }
 
-    /// The local side did not poll for a while: the peer's silence in that time does not count.
+    /// The local side did not poll for a while: the peer's silence during that time does not count.
     pub(crate) fn handle_absence(&mut self, absence: Micros) {
         self.heard_at = self.heard_at.saturating_add(absence);
     }

@@ -14,8 +14,8 @@ use crate::CarrierEvent;
 
 /// Time for the WebSocket to open. The network may work again while an old attempt still backs off.
 const OPEN_PATIENCE: Micros = Micros::from_secs(5);
-/// Silence on a WebSocket after which the relay is asked: after a change of address on the way, a
-/// dead one looks open for a quarter of an hour.
+/// Silence on a WebSocket after which the relay is asked: after a change of an address on the path,
+/// a broken one looks open for a quarter of an hour.
 const ASK_AFTER: Micros = Micros::from_secs(3);
 /// Time for an answer to such a request, or to the ticket. Together with the silence, the first
 /// retry delay and opening, recovery takes less than ten seconds.
@@ -64,7 +64,7 @@ enum Channel {
     Open,
 }
 
-/// A peer as seen through the relay.
+/// State of a peer at the relay.
 #[derive(Debug, Default)]
 struct Reach {
     /// The relay forwards to it.

@@ -6,7 +6,7 @@ use gaggle_kit::Micros;
 
 /// Delay of a request: the lobby may first report that another device took over.
 const AFTER: Micros = Micros::from_secs(1);
-/// Shortest time between two requests: a thief at the same address may come again.
+/// Shortest time between two requests: a thief of the ticket may connect again.
 const AGAIN: Micros = Micros::from_secs(10);
 
 /// Need of a newer ticket, after the relay rejected the current one.
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!([asked, asked, again].map(|at| client.wants_ticket(at)), [true, false, true]);
         client.set_ticket(again, "newer");
         assert!(!client.wants_ticket(again + AGAIN));
-        // A thief that comes again at once causes no further requests.
+        // A thief that connects again at once causes no further requests.
         client.handle_frame(again, RelayLeg::WebSocket, &replaced);
         assert_eq!([AFTER, AGAIN].map(|wait| client.wants_ticket(again + wait)), [false, true]);
     }

@@ -37,7 +37,7 @@ pub(super) fn reliable<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
             }
         }
     }
-    // A moment longer, to notice repetitions.
+    // Polls a little longer, to notice repetitions.
     if arrived < 2 * MESSAGES {
         room.phase_at = now;
     }
