@@ -1,6 +1,6 @@
 //! Angles with sine, cosine and arctangent, by integers alone.
 //!
-//! Used by games and by [`plane`](crate::plane). Absent: floats, vectors.
+//! Games and [`plane`](crate::plane) use them. Absent: floats, vectors.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};

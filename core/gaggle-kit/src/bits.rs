@@ -1,8 +1,8 @@
 //! Bit reader and writer over given buffers, for packets in which a byte per field would be too
 //! much.
 //!
-//! The first bit is the lowest of the first byte, and a number's lowest bit comes first. Unused
-//! bits of the last byte are zero. Absent: whole bytes (`bytes.rs`).
+//! Codecs use them. The first bit is the lowest of the first byte, and a number's lowest bit comes
+//! first. Unused bits of the last byte are zero. Absent: whole bytes (`bytes.rs`).
 
 use std::ops::RangeInclusive;
 

@@ -1,6 +1,6 @@
 //! Compression in the LZ4 block format, for which every language has a library.
 //!
-//! Used for snapshots and bundles. Compressed bytes are not canonical: compare states before
+//! Snapshots and bundles use it. Compressed bytes are not canonical: compare states before
 //! compressing. Absent: frames, checksums, dictionaries.
 
 use crate::DecodeError;

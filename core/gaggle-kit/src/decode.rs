@@ -1,6 +1,6 @@
 //! Errors of decoding untrusted bytes.
 //!
-//! Returned by every decoder of Gaggle. Absent: decoding.
+//! Every decoder of Gaggle returns them. Absent: decoding.
 
 use thiserror::Error;
 
@@ -75,8 +75,8 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// Name of a value that does not know its own, such as an integer in a struct. The reader of
-    /// the struct replaces it with [`DecodeError::or_named`].
+    /// Placeholder name of a value without one of its own, such as an integer in a struct. The
+    /// struct's reader replaces it with [`DecodeError::or_named`].
     pub const UNNAMED: &'static str = "value";
 
     /// A number outside its range. Numbers beyond a signed 64-bit integer are clamped.

@@ -1,7 +1,7 @@
 //! Differences between two states that should be equal, by field names.
 //!
-//! Reported by [`State::diff`](crate::State::diff) for desync diagnostics. Absent: which states are
-//! compared.
+//! [`State::diff`](crate::State::diff) reports them for desync diagnostics. Absent: which states
+//! are compared.
 
 use std::fmt::{self, Debug, Display, Write};
 

@@ -1,6 +1,6 @@
 //! Insertion sort for short lists, with less code than the standard library's sorts.
 //!
-//! Those are compiled anew for every type and several times as large, which counts in a page.
+//! Pages use it: the library's sorts are compiled again for every type and several times as large.
 //! Absent: long lists.
 
 /// Sorts a short list by a key; equal keys keep their order. Quadratic, so only for lists bounded

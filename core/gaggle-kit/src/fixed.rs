@@ -1,6 +1,6 @@
 //! Fixed-point numbers, identical on every platform and in every build.
 //!
-//! Used by games and by [`plane`](crate::plane). Absent: text forms (`fixed/text.rs`), angles
+//! Games and [`plane`](crate::plane) use them. Absent: text forms (`fixed/text.rs`), angles
 //! (`angle.rs`).
 
 mod ops;
@@ -208,14 +208,14 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         root(x * x + y * y)
     }
 
-    /// For drawing. Exact up to 24 bits, then rounded; never use it in a simulation.
+    /// Value for drawing. Exact up to 24 bits, then rounded; never use it in a simulation.
     #[inline]
     #[expect(clippy::float_arithmetic, reason = "output only, and scaling by a power of two is exact")]
     pub fn to_f32(self) -> f32 {
         self.0 as f32 / Self::ONE.0 as f32
     }
 
-    /// For measuring. Exact.
+    /// Value for measurements. Exact.
     #[inline]
     #[expect(clippy::float_arithmetic, reason = "output only, and scaling by a power of two is exact")]
     pub fn to_f64(self) -> f64 {
@@ -442,7 +442,7 @@ mod tests {
         }
     }
 
-    /// Other languages divide by multiplying and shifting; exact division agrees with them where
+    /// Other languages divide by multiplying and shifting; exact division agrees with them wherever
     /// they are exact.
     #[test]
     fn divisions_by_60_3_and_10_agree_with_reciprocals() {

@@ -1,6 +1,6 @@
 //! Number of a simulation step.
 //!
-//! Used by engines and games. Absent: duration of a frame.
+//! Engines and games use it. Absent: duration of a frame.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};

@@ -1,6 +1,6 @@
 //! Portable hashes: XXH64 for states, FNV-1a for names and other short data.
 //!
-//! They compare results of honest peers. Absent: resistance to forgery.
+//! Engines compare results of honest peers with them. Absent: resistance to forgery.
 
 use crate::ByteSink;
 

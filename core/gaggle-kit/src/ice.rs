@@ -1,6 +1,6 @@
 //! Address and credentials of a STUN or TURN server.
 //!
-//! Sent by the lobby and used by meshes. Absent: ICE itself.
+//! The lobby sends them, meshes use them. Absent: ICE itself.
 
 /// A STUN server, or a TURN server with credentials.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

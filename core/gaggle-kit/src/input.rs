@@ -1,10 +1,10 @@
-//! Trait of inputs: what one player does in one frame.
+//! Trait of inputs: the actions of one player in one frame.
 //!
-//! Implemented by games, used by engines. Absent: prediction, delay.
+//! Games implement it, engines use it. Absent: prediction, delay.
 
 use crate::{ByteReader, DecodeError, Shape};
 
-/// What one player does in one frame: small, comparable, and with an encoding of fixed size.
+/// Actions of one player in one frame: small, comparable, and with an encoding of fixed size.
 ///
 /// Implemented for integers, `bool`, and arrays and tuples of inputs; derive it for your own
 /// structs and enums. `Default` is the neutral input: nothing pressed.
@@ -66,9 +66,9 @@ pub trait Input: Copy + Eq + Default + 'static {
         self
     }
 
-    /// What is new in this sample since the sample `before`. A key still held is not pressed again:
-    /// one-shot presses in both samples should be cleared. The default does so only if nothing
-    /// changed.
+    /// Actions that are new in this sample since the sample `before`. A key still held is not
+    /// pressed again: one-shot presses in both samples should be cleared. The default does so only
+    /// if nothing changed.
     #[must_use]
     fn begun_since(self, before: Self) -> Self {
         if self == before { self.repeat() } else { self }

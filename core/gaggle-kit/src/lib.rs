@@ -1,4 +1,4 @@
-//! Nouns of every crate, and computing the same on every machine.
+//! Types all crates share, and arithmetic and encodings with the same bits on every machine.
 //!
 #![doc = include_str!("../README.md")]
 
@@ -57,7 +57,7 @@ pub use gaggle_derive::{Input, State};
 #[doc(hidden)]
 pub use state::pod;
 
-/// For `derive(Pod)` on types with `#[state(pod)]`: the version this crate speaks.
+/// For `derive(Pod)` on types with `#[state(pod)]`: the version this crate uses.
 pub use bytemuck;
 
 #[cfg(target_endian = "big")]

@@ -1,6 +1,6 @@
 //! Time as an argument, in microseconds.
 //!
-//! Used by every state machine. Absent: clocks.
+//! Every state machine uses it. Absent: clocks.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};

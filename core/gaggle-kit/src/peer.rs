@@ -1,6 +1,6 @@
 //! Id of a peer.
 //!
-//! Used in every packet and message. Absent: accounts and names of players.
+//! Every packet and message uses it. Absent: accounts and names of players.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -20,7 +20,7 @@ use thiserror::Error;
 /// assert_eq!(peer.to_string().parse(), Ok(peer));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Pod, Zeroable)]
-// Aligned so that it is copied as two words: at the odd offsets that enums give byte arrays, every
+// Aligned so that it is copied as two words: byte arrays in enums have odd offsets, at which every
 // copy stalls.
 #[repr(C, align(8))]
 pub struct PeerId([u8; 16]);

@@ -1,7 +1,7 @@
 //! Vectors in the plane in fixed point, for games.
 //!
-//! A [`Vec2`] is a plain array, so that states and replicated kinds can contain it without this
-//! module. Absent: matrices, three dimensions.
+//! Games call it. A [`Vec2`] is a plain array, so that states and replicated kinds can contain it
+//! without this module. Absent: matrices, three dimensions.
 //!
 //! ```
 //! use gaggle_kit::Fixed16;

@@ -1,8 +1,7 @@
 //! Quantization of floats into as few bits as range and precision require.
 //!
-//! The only place where floats are encoded, as a whole number of steps. The operations used here
-//! are exact or rounded by IEEE 754, so they are the same on every platform. Absent: simulation
-//! with floats.
+//! Codecs use it: no other code of this crate encodes floats. The operations used here are exact or
+//! rounded by IEEE 754, so they are the same on every platform. Absent: simulation with floats.
 
 #![expect(clippy::float_arithmetic, reason = "floats are converted to integers and back here")]
 

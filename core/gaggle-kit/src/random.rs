@@ -1,6 +1,6 @@
 //! Portable random generators of a few words, to be stored in a game's state.
 //!
-//! Used by games and simulations. Absent: seeds, secrets.
+//! Games and simulations use them. Absent: seeds, secrets.
 
 use std::ops::RangeInclusive;
 

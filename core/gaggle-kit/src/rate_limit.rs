@@ -1,6 +1,6 @@
 //! Limits on remote peers and networks: rates, rates by key, concurrency.
 //!
-//! Used by sessions, the lobby, the relay and the server; limits are arguments or set at
+//! Sessions, the lobby, the relay and the server use them; limits are arguments or set at
 //! construction, state is small and bounded. Absent: clocks, addresses of connections, what happens
 //! on excess.
 
@@ -114,7 +114,7 @@ impl RateLimiter {
         self.spent = self.spent.saturating_sub(limit.units(cost));
     }
 
-    /// Whether dropping this limiter changes nothing.
+    /// Whether the limiter is equal to a new one, so that it can be dropped.
     pub fn is_idle(&self, now: Micros, limit: &RateLimit) -> bool {
         self.spent_at(now, limit) == 0
     }
@@ -209,8 +209,8 @@ mod tests {
         assert!(limiter.is_idle(Micros::ZERO, &RateLimit::UNLIMITED) && RateLimit::UNLIMITED.is_unlimited());
     }
 
-    /// Against a model in exact fractions: whatever passes is within burst and rate, whatever is
-    /// rejected is not, and the returned time is the first at which it passes.
+    /// Compares with a model in exact fractions: accepted events are within burst and rate,
+    /// rejected ones are not, and the returned time is the first at which the event is accepted.
     #[test]
     fn random_acquisitions_match_exact_model() {
         for seed in 0..300 {

@@ -1,6 +1,6 @@
 //! Fingerprint of a type's encoding, by which two builds know that they agree on its meaning.
 //!
-//! Used by `State` and `Input`. Absent: values.
+//! `State` and `Input` describe themselves to it. Absent: values.
 
 use std::fmt::{self, Debug, Write};
 
@@ -9,8 +9,8 @@ use crate::{Input, State};
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// Fingerprint of what the bytes of a type mean: names, widths and limits of all its parts. Builds
-/// with different shapes may decode each other's bytes and would still misinterpret them.
+/// Fingerprint of a type's encoding: names, widths and limits of all its parts. Builds with
+/// different shapes may be able to decode each other's bytes and would still misinterpret them.
 ///
 /// ```
 /// use gaggle_kit::{Shape, State};
@@ -32,7 +32,7 @@ const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 #[derive(Debug, Clone)]
 pub struct Shape {
     hash: u64,
-    /// Types being described, the outermost first: a recursive one is described already.
+    /// Types being described, the outermost first, so that a recursive type is described once.
     within: Vec<&'static str>,
 }
 

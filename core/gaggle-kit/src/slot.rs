@@ -1,12 +1,12 @@
-//! Slots of players, and sets of them.
-//! Engines, lobby and games number players by them. Absent: peers, who plays in a slot.
+//! Slots of players, and sets of them. Engines, lobby and games number players by them. Absent:
+//! peers, players' identities.
 
 use std::fmt;
 
 use bytemuck::{Pod, Zeroable};
 
-/// Numbered position of one player in a match, 0 to 1,023. A peer may hold several (two players at
-/// one keyboard). What numbers fewer players has a limit of its own: a [`SlotSet`] 64, a world of
+/// Numbered position of one player in a match, 0 to 1,023. A peer may have several (two players at
+/// one keyboard). Types for fewer players have limits of their own: a [`SlotSet`] 64, a world of
 /// replicated objects 255.
 ///
 /// ```

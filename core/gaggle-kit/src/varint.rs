@@ -1,6 +1,6 @@
 //! Variable-length numbers: LEB128, and the zigzag mapping that makes signed ones small.
 //!
-//! Used by writers. Absent: reading (`bytes.rs`, `bits.rs`).
+//! Writers use them. Absent: reading (`bytes.rs`, `bits.rs`).
 
 use std::ops::Deref;
 

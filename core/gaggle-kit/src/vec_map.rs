@@ -1,8 +1,8 @@
 //! Map and set as sorted vectors, for few entries, with less code than the standard library's
 //! trees.
 //!
-//! Those are compiled anew for every type and several times as large, which counts in a page.
-//! Absent: thousands of entries.
+//! Pages use them: the library's trees are compiled again for every type and several times as
+//! large. Absent: thousands of entries.
 
 use std::fmt::{Debug, Formatter};
 

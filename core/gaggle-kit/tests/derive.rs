@@ -86,16 +86,18 @@ fn encoding_and_hash_are_golden() {
     let bytes = encode_state(&world());
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let expected = [
-        "01 03 58020000",                                               // phase: Playing, wave, since
-        "02",                                                           // riders
-        "ffffffff 04030201 f8ff 0700 c15c0289ec2d0a9167ec8e65a18debbe", // position, speed, kind, random
+        "01 03 58020000", // phase: Playing, wave, since
+        "02",             // riders
+        // position, speed, kind, random
+        "ffffffff 04030201 f8ff 0700 c15c0289ec2d0a9167ec8e65a18debbe",
         "ffffffff 04030201 0800 0700 c15c0289ec2d0a9167ec8e65a18debbe",
-        "01 03",                                                                      // dice
-        "0500000000000000",                                                           // seats
-        "02 01 00000000000000000000000000000008 02 00000000000000000000000000000009", // owners
-        "02 0200 f401",                                                               // seen
-        "02 01 ffffffffffffffff 00 0100000000000000",                                 // queue
-        "df000000",                                                                   // extra
+        "01 03",            // dice
+        "0500000000000000", // seats
+        // owners
+        "02 01 00000000000000000000000000000008 02 00000000000000000000000000000009",
+        "02 0200 f401",                               // seen
+        "02 01 ffffffffffffffff 00 0100000000000000", // queue
+        "df000000",                                   // extra
     ];
     assert_eq!(hex, expected.concat().replace(' ', ""));
     assert_eq!(state_hash(&world()), 0xd7b7_b4ff_2df4_49b9);

@@ -1,6 +1,6 @@
 //! Operators of [`Fixed`], which saturate and round as documented there.
 //!
-//! Absent: functions for constants (`fixed.rs`).
+//! Games use them. Absent: functions for constants (`fixed.rs`).
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, RangeInclusive, Sub, SubAssign};

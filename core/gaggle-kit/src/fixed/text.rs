@@ -1,6 +1,6 @@
 //! Decimal text of fixed-point numbers, by integers alone.
 //!
-//! Used for constants, logs and settings. Absent: arithmetic.
+//! Constants, logs and settings use it. Absent: arithmetic.
 
 use std::fmt;
 use std::str::FromStr;
@@ -52,9 +52,8 @@ impl<const FRACTION: u32> FromStr for Fixed<FRACTION> {
     }
 }
 
-/// Later decimal places are only checked to be digits. This many decide where halves of up to 17
-/// binary places are, and with 31 bits before the point and 31 for the steps they fit into 127
-/// bits.
+/// Later decimal places are only checked to be digits. This many distinguish halves of up to 17
+/// binary places, and with 31 bits before the point and 31 for the steps they fit into 127 bits.
 const PLACES_MAX: u32 = 18;
 
 const fn parse<const FRACTION: u32>(text: &[u8]) -> Option<Fixed<FRACTION>> {

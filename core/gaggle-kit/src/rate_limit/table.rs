@@ -9,17 +9,17 @@ use super::RateLimit;
 /// One limit of a server, as documented.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitRow {
-    /// Name, also in metrics.
+    /// Name of the limit, also in metrics.
     pub name: &'static str,
-    /// What it is counted by.
+    /// Key by which it is counted.
     pub key: &'static str,
-    /// How much is allowed.
+    /// Amount it allows.
     pub bound: Bound,
-    /// What happens beyond it.
+    /// Consequence of exceeding it.
     pub on_excess: &'static str,
 }
 
-/// How much a limit allows.
+/// Amount that a limit allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// Tokens refilled over time.

@@ -1,6 +1,6 @@
 //! [`State`] for the types of this crate.
 //!
-//! Absent: types of the standard library (`standard.rs`).
+//! Games' states contain them. Absent: types of the standard library (`standard.rs`).
 
 use super::pod;
 use crate::{

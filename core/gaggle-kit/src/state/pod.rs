@@ -1,6 +1,6 @@
 //! Encoding of values whose memory layout is their encoding, in one copy.
 //!
-//! Called by the expansion of `#[state(pod)]`. Requires a little-endian machine, which `lib.rs`
+//! The expansion of `#[state(pod)]` calls it. It requires a little-endian machine, which `lib.rs`
 //! checks. Absent: values with padding or invalid bit patterns.
 
 use bytemuck::Pod;

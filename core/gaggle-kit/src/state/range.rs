@@ -1,6 +1,6 @@
 //! Range checks of the derives' `range = …`.
 //!
-//! Absent: ranges of bits (`bits.rs`).
+//! Derived decoders call them. Absent: ranges of bits (`bits.rs`).
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;

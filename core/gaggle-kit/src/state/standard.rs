@@ -1,6 +1,6 @@
 //! [`State`] for the types of the standard library.
 //!
-//! Absent: types of this crate (`nouns.rs`).
+//! Games' states contain them. Absent: types of this crate (`nouns.rs`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
