@@ -1,8 +1,8 @@
 //! Lobby client: identity, reservation, requests, reconnects.
 //!
-//! Opens no socket. A caller feeds `handle_…` and drains [`Client::poll_output`] (commands for the
-//! socket) and [`Client::poll_event`] (news for the game). After a lost connection the room stays
-//! as last seen, requests wait, and the client reconnects by itself.
+//! A caller passes socket events to `handle_…` and drains [`Client::poll_output`] and
+//! [`Client::poll_event`]. After a lost connection the room stays as last seen, requests wait, and
+//! the client reconnects by itself. Absent: sockets, clocks, rules of rooms.
 //!
 //! ```
 //! use gaggle_kit::Micros;
@@ -67,7 +67,7 @@ pub struct Client {
     /// Address of the sign-in page.
     sign_in_url: Option<String>,
     resume: Option<String>,
-    /// Server clock minus local clock, in Unix milliseconds.
+    /// Server clock minus local clock, in milliseconds.
     clock_ahead_ms: i64,
     seat: Option<OwnReservation>,
     ticket: Option<String>,
@@ -303,7 +303,7 @@ impl Client {
         }
     }
 
-    /// Leaves the room. The next reservation starts as not resting.
+    /// Leaves the room. In the next reservation the player does not count as resting.
     pub fn leave(&mut self, leave: Leave) -> RequestId {
         (self.rest.is_resting, self.rest.is_acknowledged) = (false, false);
         self.request(leave)
@@ -316,7 +316,8 @@ impl Client {
         self.say_resting();
     }
 
-    /// Sends `rest` again: the server may have rate limited it, and the room would stay wrong.
+    /// Sends `rest` again: the server may have rate limited it, and other members would see a wrong
+    /// state.
     fn resend_resting(&mut self, now: Micros) {
         let own = self.identity.and_then(|(_, peer)| self.room()?.member(peer));
         let is_known =

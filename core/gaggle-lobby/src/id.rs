@@ -1,6 +1,6 @@
 //! Identifiers of players, rooms, nodes and networks, with their text forms.
 //!
-//! Used in messages, tickets and logs. Absent: JSON syntax, where ids come from.
+//! Messages, tickets and logs use them. Absent: JSON syntax, where ids come from.
 
 use std::fmt;
 use std::str::FromStr;
@@ -133,8 +133,8 @@ impl Value for Slot {
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Seed(pub u64);
 
-/// Identifies one connection of a member. Public: the secret resume token cannot be derived from
-/// it.
+/// Identifies one connection of a member. It is public: the secret resume token cannot be derived
+/// from it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct ResumeId(pub u64);
 

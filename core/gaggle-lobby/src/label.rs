@@ -1,8 +1,8 @@
 //! Names chosen by people: of games and modes, and display names of players.
 //!
-//! A display name appears on other players' screens, in logs and on the operator's page, so
-//! characters that could break a line, hide text or change its direction are rejected here, once.
-//! Absent: sessions, rooms.
+//! Messages and settings carry them. A display name is shown to other players, in logs and on the
+//! operator's page, so characters that could break a line, hide text or change its direction are
+//! rejected here. Absent: sessions, rooms.
 
 mod marks;
 

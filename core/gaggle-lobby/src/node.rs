@@ -1,5 +1,4 @@
-//! One server process of a lobby: its connections, their limits, and copies of the rooms its
-//! members are in.
+//! One server process of a lobby: its connections, their limits, and copies of its members' rooms.
 //!
 //! The host of a node calls `handle_…`, drains [`Node::poll_output`], appends its entries to the
 //! log and returns them once the directory has applied them. Absent: rules of rooms, sockets,
@@ -389,7 +388,7 @@ impl Node {
         &self.outbox.stats
     }
 
-    /// How many are connected.
+    /// Number of open connections.
     pub fn connection_count(&self) -> usize {
         self.connections.len()
     }

@@ -1,6 +1,6 @@
 //! Number of local players of one peer.
 //!
-//! Used in requests and members. Absent: who they are.
+//! Requests and members contain it. Absent: identities of the players.
 
 use crate::MessageError;
 use crate::json::{Raw, Value};

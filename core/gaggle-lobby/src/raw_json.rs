@@ -1,6 +1,6 @@
 //! JSON values that pass through the lobby without being interpreted.
 //!
-//! Used for settings and signals. Absent: their content.
+//! Settings and signals are of this type. Absent: their content.
 
 use crate::MessageError;
 use crate::json::{Raw, Value, compact, write_string};

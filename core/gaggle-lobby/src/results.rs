@@ -1,9 +1,8 @@
 //! Verdict on a match result from the reports of its players.
 //!
-//! Called by `room/result_vote.rs`. Votes weigh as much as their players' time in the match. Keys
-//! are free, so players of one network and peers of one account share a vote. With three votes one
-//! liar is outvoted; of two that disagree neither counts; a single one is kept as a claim. Absent:
-//! what is done with a result.
+//! `room/result_vote.rs` calls it. Votes weigh as much as their players' time in the match; players
+//! of one network and peers of one account share a vote, because guest keys are free. Absent: what
+//! is done with a result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -261,7 +260,8 @@ pub(crate) fn claims(told: &[ScoreClaim], cast: &[MatchPlayer], known: &[PlayerS
     claims
 }
 
-/// Verdict on the reports, and the report that counts.
+/// Verdict on the reports, and the report that counts. With three votes one dishonest player is
+/// outvoted; of two that disagree neither counts; a single one is kept as a claim.
 pub(crate) fn judge<'a>(
     testimonies: &'a [ResultClaim],
     voices: &ResultVotes,
@@ -322,7 +322,7 @@ mod tests {
     fn agreeing_reports_decide() {
         expect(&[(1, 10), (2, 10)], &[9, 9], Verdict::Agreed, Some(10));
         expect(&[(1, 10), (2, 10), (3, 10), (4, 10)], &[9; 4], Verdict::Agreed, Some(10));
-        // Whatever the time played.
+        // The time played makes no difference.
         expect(&[(1, 10), (2, 10)], &[900, 1], Verdict::Agreed, Some(10));
     }
 

@@ -1,7 +1,7 @@
 //! Rules of one room: what members may do, and what follows.
 //!
-//! Called by the directory. Each call either changes nothing and returns why, or records what
-//! happened for [`Room::take_change`]. Absent: sockets, other rooms, clocks.
+//! The directory calls it. Each call either changes nothing and returns why, or records its changes
+//! for [`Room::take_change`]. Absent: sockets, other rooms, clocks.
 
 mod action;
 mod members;
@@ -220,7 +220,7 @@ impl Room {
         self.seats.iter().filter_map(|(peer, seat)| seat.link.map(|link| (*peer, link)))
     }
 
-    /// Whether no member is left who could play.
+    /// Whether no member is left that could play.
     pub fn is_over(&self) -> bool {
         self.view.players().next().is_none()
     }

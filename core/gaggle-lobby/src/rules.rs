@@ -1,6 +1,6 @@
 //! Operator settings of a lobby: times, bounds, rate limits, and the games it offers.
 //!
-//! Given to every node and directory. Absent: how settings are written in files (`gaggle-server`).
+//! Every node and directory gets them. Absent: how settings are written in files (`gaggle-server`).
 
 use std::collections::BTreeMap;
 

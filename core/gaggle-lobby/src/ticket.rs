@@ -1,8 +1,8 @@
-//! Tickets: signed proof of who may be in which room, in which slot, until when.
+//! Tickets: signed proof that a peer may be in a room, in which slot, until when.
 //!
-//! Signed by nodes; checked by peers and relays without asking the server. The layout is in
-//! docs/protocol/8-files.md. A ticket also contains what a server needs to restore a lost room and
-//! its reservations. Absent: transport of tickets, admission rules.
+//! Nodes sign them; peers and relays check them without asking the server (layout in
+//! docs/protocol/8-files.md). They also contain what a server needs to restore a lost room. Absent:
+//! transport of tickets, admission rules.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};

@@ -1,6 +1,6 @@
-//! Macro for enums that travel as one word.
+//! Macro for enums that are sent as one word.
 //!
-//! Used by statuses, verdicts and rejection codes. Absent: JSON syntax.
+//! Statuses, verdicts and rejection codes use it. Absent: JSON syntax.
 
 /// Declares an enum whose values are words in messages.
 macro_rules! words {

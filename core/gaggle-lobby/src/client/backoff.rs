@@ -1,11 +1,11 @@
 //! Waits between connection attempts.
 //!
-//! Used by [`Client`](super::Client) and its reports. Absent: clocks, what is attempted.
+//! [`Client`](super::Client) and its reports use it. Absent: clocks, what is attempted.
 
 use gaggle_kit::{Micros, Prng};
 
 /// Waits that double up to a bound. Each is shortened at random, so that clients that lost a server
-/// together do not return together.
+/// at the same time do not return at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     /// Wait before the second attempt.

@@ -40,7 +40,7 @@ impl Client {
                 if self.seat.as_ref().is_some_and(|seat| seat.room.id == removed.room) {
                     self.lose_seat(removed.reason);
                 }
-                // A promised reservation that was lost before `joined`: stop waiting for it.
+                // A promised reservation that was lost before `joined`: stops waiting for it.
                 self.send_rest();
             }
             ServerMessage::SignalReceived(signal) => {
@@ -71,13 +71,14 @@ impl Client {
                     self.events
                         .push_back(ClientEvent::Rejected { request: RequestId(id), refusal: refused.into() });
                 }
-                // An answered request is no longer pending; an unnumbered message becomes a notice.
+                // An answered request is no longer pending; a rejection without number becomes a
+                // notice.
                 None if id.is_none() => self.events.push_back(ClientEvent::Notice(refused.into())),
                 None => {}
             },
             ServerMessage::Draining(drain) => {
-                // Every client receives this at the same moment: spread the reconnects over the
-                // time given.
+                // Every client receives this at the same moment, so reconnects are spread over the
+                // given time.
                 let spread = drain.reconnect_ms.min(u64::from(u32::MAX)) as u32;
                 let wait = Micros::from_millis(u64::from(self.prng.below(spread.max(1))));
                 self.outputs.push_back(super::ClientOutput::Disconnect);
@@ -197,7 +198,7 @@ impl Client {
         self.send_rest();
     }
 
-    /// Sends what waited for `welcome`.
+    /// Sends messages that waited for `welcome`.
     fn send_rest(&mut self) {
         if self.connection.state != State::Online {
             return;
@@ -256,7 +257,7 @@ impl Client {
                     self.events.push_back(ClientEvent::Replied { request: RequestId(id), answer });
                 }
             }
-            // Answers to own keepalives and to list updates are no news for the game.
+            // The game needs no event for answers to own keepalives and to list updates.
             None if matches!(answer, ServerMessage::Done(_) | ServerMessage::Rooms(_)) => {}
             None => self.events.push_back(ClientEvent::Notice(answer)),
         }

@@ -1,6 +1,6 @@
 //! Parts of a [`Client`](super::Client): connection, reservation, room list, signals.
 //!
-//! Absent: messages that change them (`incoming.rs`).
+//! `Client` owns them. Absent: messages that change them (`incoming.rs`).
 
 use std::collections::VecDeque;
 
@@ -26,11 +26,11 @@ pub(super) struct Connection {
     pub(super) overdue_at: Option<Micros>,
 }
 
-/// When to show that the client is alive.
+/// Time of the next keepalive.
 #[derive(Debug)]
 pub(super) struct Keepalive {
-    /// When to send a keepalive. Received messages do not move it: the server counts only what this
-    /// client sends.
+    /// When to send a keepalive. Received messages do not change it: the server counts only
+    /// messages of this client.
     pub(super) at: Option<Micros>,
     /// Keepalive interval in force.
     pub(super) interval: Micros,

@@ -1,11 +1,11 @@
 //! Requests without an answer, which survive a lost connection.
 //!
-//! Used by [`Client`](super::Client). A joined room answers the requests for one; all others are
+//! [`Client`](super::Client) owns it. A joined room answers requests for a room; all others are
 //! sent again. Absent: sockets, timers.
 
 use crate::message::{ClientMessage, Envelope};
 
-/// Pending requests, more than a game has open at a time; beyond that the oldest is dropped.
+/// Most pending requests, more than a game has open at a time; beyond that the oldest is dropped.
 const PENDING_MAX: usize = 64;
 
 /// Number of a request, repeated in its answer.

@@ -1,8 +1,8 @@
 //! Match reports until the server confirms that the result is stored.
 //!
-//! Driven by [`Client`](super::Client). The server first answers `pending`, and a pending report is
-//! lost with the server: so a report is repeated after a while, after a temporary rejection, and to
-//! a server that lost its memory. Absent: what results mean.
+//! [`Client`](super::Client) drives it. The server first answers `pending`, and loses a pending
+//! report if it stops. So a report is repeated after a while, after a temporary rejection, and to a
+//! server that lost its memory. Absent: meaning of results.
 
 use gaggle_kit::{Micros, Prng};
 
@@ -17,8 +17,8 @@ use crate::view::Verdict;
 
 /// Unconfirmed reports kept; a room has fewer undecided matches.
 const KEPT_MAX: usize = 4;
-/// Repeats of a report per connection. With the waits below that is about five minutes: as long as
-/// a finished room stays, and longer than a restarted server waits for reports.
+/// Repeats of a report per connection. With the waits below they take about five minutes: as long
+/// as a finished room stays, and longer than a restarted server waits for reports.
 const AGAIN_MAX: u32 = 6;
 /// Waits after a temporary rejection.
 const AFTER_REFUSAL: Backoff = Backoff { initial: Micros::from_secs(1), max: Micros::from_secs(60) };
@@ -37,7 +37,7 @@ struct Kept {
     /// When to repeat it; none while an answer is outstanding.
     due: Option<Micros>,
     again: u32,
-    /// The server has answered `pending` once.
+    /// Whether the server has answered `pending` once.
     is_taken: bool,
 }
 

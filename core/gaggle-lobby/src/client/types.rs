@@ -1,6 +1,6 @@
 //! Settings, commands and events of a [`Client`](super::Client).
 //!
-//! Absent: when they are used.
+//! Applications fill and read them. Absent: when they are used.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -61,7 +61,7 @@ pub enum ClientOutput {
     Disconnect,
 }
 
-/// News for the game.
+/// Events for the game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientEvent {

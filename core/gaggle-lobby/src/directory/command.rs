@@ -68,7 +68,7 @@ impl LogEntry {
 }
 
 record! {
-    /// Time passes: expires leases, reservations and countdowns.
+    /// Advances time: expires leases, reservations and countdowns.
     pub struct Tick {}
 }
 
@@ -349,7 +349,7 @@ pub struct JoinedReply {
 }
 
 impl JoinedReply {
-    /// For a peer that had the reservation before.
+    /// The reply for a peer that had the reservation before.
     pub fn kept(attached: Attached, mail: Vec<QueuedSignal>) -> JoinedReply {
         JoinedReply { created: false, returned: true, inherited: Vec::new(), attached, mail }
     }

@@ -20,15 +20,15 @@ const LISTINGS_MAX: usize = 100;
 /// Attempts to find a free code. With 50,000 rooms, one code in 1,280 is taken.
 const CODE_ATTEMPTS: u64 = 64;
 
-/// Rooms of one size that `find` examines, including those that do not admit the player: filling
-/// that many with rooms that reject a player is not worth it.
+/// Most rooms of one size that `find` examines, rejecting ones included. To hide all others, an
+/// attacker would have to keep that many rooms open.
 const LOOK: usize = 1_024;
-/// One account or network may have created at most one in this many open rooms, or a few in any
-/// case.
+/// An account or network may have created at most one in this many open rooms, though a few are
+/// always allowed.
 const SHARE: usize = 4;
 const SHARE_MIN: usize = 4;
 
-/// What must be equal for `find` to put players into one room.
+/// Properties that must be equal for `find` to put players into one room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FindKey {
     game: Label,
@@ -64,7 +64,7 @@ pub(super) struct Index {
     /// player is not put into a room smaller than requested, and per network for rooms of one
     /// network.
     open: BTreeMap<FindKey, BTreeMap<Place, BTreeSet<(u8, RoomId)>>>,
-    /// Open rooms for every network, and who created them.
+    /// Number of open rooms that players of any network may find, in all and by creator.
     open_count: usize,
     made_by_network: BTreeMap<NetworkId, usize>,
     made_by_player: BTreeMap<PlayerId, usize>,
@@ -82,7 +82,8 @@ pub(super) struct Index {
 #[derive(Debug, Default)]
 struct List {
     rooms: BTreeSet<Rank>,
-    /// Time of the last change. An empty list is dropped and gets a new stamp when it returns.
+    /// `Index::stamp` at the last change. An empty list is dropped and gets a new stamp when it
+    /// returns.
     stamp: u64,
 }
 
@@ -132,8 +133,8 @@ impl Index {
         self.seats_of.get(&player).copied().unwrap_or(0)
     }
 
-    /// The open room with at least `players_max` slots and enough free ones that ranks lowest, and
-    /// of these the fullest. Rooms without a rank do not admit the player.
+    /// Among open rooms with at least `seats` slots and enough free ones: the lowest rank, then the
+    /// fullest. Rooms without a rank do not admit the player.
     pub(super) fn open_room<R: Ord + Default>(
         &self,
         key: &FindKey,

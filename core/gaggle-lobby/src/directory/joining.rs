@@ -1,7 +1,7 @@
 //! Joining a room: by reservation, ticket, `find`, creation, or code.
 //!
-//! Called by [`Directory::apply`]. Each either changes nothing and returns why, or removes the peer
-//! from its room and adds it to another. Absent: whom a room admits (`room/members.rs`).
+//! [`Directory::apply`] calls it. Each method either changes nothing and returns why, or moves the
+//! peer from its room to another. Absent: which players a room admits (`room/members.rs`).
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -61,8 +61,8 @@ impl Directory {
     ) -> Result<Reply, Rejection> {
         let ShownTicket { claims, settings } = ticket;
         let peer = joiner.peer;
-        // Tickets outlive reservations: a collection of them must not allow more rooms than a
-        // player may have.
+        // Tickets outlive reservations: with many of them a player must not restore more rooms than
+        // it may be in.
         self.check_joiner(&joiner, link)?;
         if let Some(room) = self.rooms.get_mut(&claims.room) {
             room.restore_member(now, &self.rules, (claims, settings.clone()), joiner, link)?;
@@ -106,7 +106,7 @@ impl Directory {
             self.publish(now, id);
             return self.joined_anew(id, peer, false, false);
         }
-        // No room is better than its own.
+        // No room is better than the player's own.
         if let Some(id) = own {
             return self.joined(id, JoinedReply::kept(Attached::Fresh, Vec::new()));
         }
@@ -117,8 +117,8 @@ impl Directory {
     }
 
     /// The fullest open room that admits a player, other than its own. Rooms the player left a
-    /// moment ago rank last, and so do rooms that voted a player out lately: otherwise two networks
-    /// that remove all others would attract every player.
+    /// moment ago rank last, and so do rooms that recently voted a player out: otherwise two
+    /// networks that vote out all others would attract every player.
     fn fullest_room(&self, now: Micros, joiner: &JoinRequest, new: &NewRoom) -> Option<RoomId> {
         let key = FindKey::of(&new.game, &new.mode, &new.build);
         let admits = |room: &Room| match room.view().member(joiner.peer) {

@@ -1,9 +1,8 @@
 //! Search for players of similar skill, until a room can be filled.
 //!
-//! Called by [`Directory::apply`]. A searching player repeats its request every few seconds with a
-//! wider range, and expires otherwise. A request can complete a match; the nodes of the other
-//! players are notified. Tickets are sorted by rating, so that a request costs as much as there are
-//! players near it. Absent: ratings, clocks.
+//! [`Directory::apply`] calls it. A searching player repeats its request with a wider range, and
+//! expires otherwise; a request can complete a match. Tickets are sorted by rating, so the cost
+//! grows only with the players nearby. Absent: ratings, clocks.
 
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 
@@ -24,11 +23,11 @@ const FORGOTTEN_AFTER: Micros = Micros::from_secs(15);
 /// Tickets examined per request. Several devices of one player count each.
 const EXAMINED_MAX: usize = 256;
 /// Of these, the nearest in skill. The rest continues where the previous request stopped, so that
-/// players who match no one hide those behind them for a few requests at most.
+/// players who match no one hide those behind them only for a few requests.
 const NEAREST: usize = 64;
 
 record! {
-    /// Requested skill of fellow players.
+    /// Skill that a player searches for in others.
     #[derive(Copy)]
     pub struct Skill {
         /// Own rating of the player.

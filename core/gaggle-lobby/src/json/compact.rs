@@ -1,7 +1,7 @@
 //! Values that pass through the server: white space removed, depth bounded.
 //!
-//! Used for settings and signals, which are then embedded in messages and log entries. Absent: what
-//! the values mean.
+//! Settings and signals pass through it before they are embedded in messages and log entries.
+//! Absent: meaning of the values.
 
 use super::read::{DEPTH_MAX, Raw, plain_length};
 use super::{MessageError, part};

@@ -1,6 +1,6 @@
 //! JSON for the lobby: checked in one pass, read by borrowing, written straight into a string.
 //!
-//! Used by messages, the log and snapshots. Settings and signals pass through without white space
+//! Messages, the log and snapshots use it. Settings and signals pass through without white space
 //! and are never built into a tree. Depth, fields and items are bounded before anything is
 //! allocated. Absent: floating-point numbers, trees, streaming.
 

@@ -1,7 +1,7 @@
 //! JSON reader. A [`Raw`] is a slice of text known to be one well-formed value, so reading its
 //! parts cannot fail on syntax.
 //!
-//! Used by `record.rs`. Absent: meaning of fields.
+//! `record.rs` uses it. Absent: meaning of fields.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -195,7 +195,8 @@ impl<'a> Object<'a> {
         scanner.fields(0, |scanner, key, value| {
             let key = key.0;
             let key = part(key, 1..key.len() - 1);
-            // Escaped names such as `\u0074ype` only serve to be read differently by two parsers.
+            // An escaped name such as `\u0074ype` serves only to be read differently by two
+            // parsers.
             if key.contains('\\') {
                 return Err(scanner.wrong("names without escapes"));
             }

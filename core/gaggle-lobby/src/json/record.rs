@@ -1,6 +1,6 @@
 //! Macros that declare a message's type, reader and writer at once, so that they cannot differ.
 //!
-//! Used by messages, commands and snapshots. Absent: what the fields mean.
+//! Messages, commands and snapshots use them. Absent: meaning of the fields.
 
 use super::MessageError;
 use super::read::{Object, Raw};

@@ -1,6 +1,6 @@
 //! JSON writer: fields go straight into a string.
 //!
-//! Used by `record.rs`. Absent: trees, pretty printing.
+//! `record.rs` uses it. Absent: trees, pretty printing.
 
 use super::part;
 use super::record::Value;

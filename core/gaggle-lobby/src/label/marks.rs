@@ -54,7 +54,7 @@ fn marks_max(character: char) -> usize {
 
 /// Viramas that join the next letter to the previous one: those of Unicode's class 9 that do.
 fn is_joiner(character: char) -> bool {
-    // Pages leave this to the server.
+    // Pages leave this check to the server.
     #[cfg(any(feature = "confusables", test))]
     #[rustfmt::skip]
     let joins = matches!(character as u32,

@@ -182,7 +182,7 @@ record! {
 }
 
 record! {
-    /// Host: removes a member, who cannot join this room again.
+    /// Host: removes a member, which cannot join this room again.
     pub struct Kick {
         /// Member to remove.
         peer: PeerId,
@@ -209,7 +209,7 @@ record! {
 }
 
 record! {
-    /// Sends WebRTC signalling data or an address to another member of the room.
+    /// Sends WebRTC signaling data or an address to another member of the room.
     pub struct Signal {
         /// Member to receive it.
         to: PeerId,

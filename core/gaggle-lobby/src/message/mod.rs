@@ -1,7 +1,7 @@
 //! Messages between client and server: JSON texts, specified in docs/protocol/6-lobby.md.
 //!
-//! A client may put an `id` on a request; the answer repeats it. Absent: connections, rules of
-//! rooms.
+//! Client and node exchange them. A client may put an `id` on a request; the answer repeats it.
+//! Absent: connections, rules of rooms.
 
 pub mod client;
 mod rejection;

@@ -1,6 +1,6 @@
 //! Rejections: a code for programs, a text for players.
 //!
-//! Made by `room`, `directory` and `node`; sent by nodes. Absent: when requests are rejected.
+//! `room`, `directory` and `node` make them, nodes send them. Absent: when requests are rejected.
 
 use thiserror::Error;
 

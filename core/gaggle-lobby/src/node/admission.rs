@@ -14,9 +14,9 @@ use super::limits::ConnectionLimits;
 use crate::rules::Rules;
 
 /// The reserve is 1/32 of all connections. Its first half is for proven networks and for members
-/// with a ticket, its second half for tickets only: networks can be proven before an attack, a
-/// ticket needs a room. The same number of connections is closed at once, because choosing them
-/// scans all connections.
+/// with a ticket, its second half for tickets only: an attacker can prove networks in advance, but
+/// needs a room for a ticket. The same number of connections is closed at once, because choosing
+/// them scans all connections.
 const RESERVE: usize = 32;
 /// One network may use 1/8 of the reserve: a network that collected tickets cannot shut out the
 /// members of others.

@@ -1,7 +1,7 @@
-//! Requests of identified clients: each is checked as far as that needs no room, and becomes one
-//! command for the log.
+//! Requests of identified clients: each is checked as far as possible without its room, and becomes
+//! one command for the log.
 //!
-//! Called with every message. Absent: replies (`replies.rs`), rules of rooms.
+//! `Node` calls it with every message. Absent: replies (`replies.rs`), rules of rooms.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -226,7 +226,7 @@ impl Node {
         id: Option<u64>,
         join: Join,
     ) -> Result<(), Rejection> {
-        // A reloaded page requests its room before it learns that its reservation was kept: nothing
+        // A reloaded page requests its room before it knows that its reservation was kept: nothing
         // changes.
         if let Some(room) = self.own_place(connection, &join).filter(|_| join.switch) {
             self.meter(now, connection, LimitedAction::Join)?;
@@ -398,7 +398,7 @@ impl Node {
         Ok(())
     }
 
-    /// Charges a host's action to its room as well: most actions give all members a new ticket, and
+    /// Charges a host's action to its room as well: most actions send all members a new ticket, and
     /// members could pass the role around to multiply their own limits.
     fn meter_room(&mut self, now: Micros, connection: ConnectionId) -> Result<(), Rejection> {
         let (room, peer, _) = self.own_room(connection)?;

@@ -1,6 +1,6 @@
 //! Rate and connection limits of networks and players, over all their connections.
 //!
-//! The node asks before it acts. A guest's identity is free, so that what matters is limited per
+//! The node asks before it acts. A guest's identity is free, so costly actions are limited per
 //! network as well. Absent: rooms, messages, texts for clients.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ pub(super) enum LimitedAction {
 const SIGNAL_BYTES: usize = LimitedAction::Report as usize + 1;
 const PLAYER_LIMITS: usize = SIGNAL_BYTES + 1;
 
-/// What is limited per network.
+/// Actions limited per network.
 #[derive(Debug, Clone, Copy)]
 enum Counted {
     Connect,
@@ -82,7 +82,7 @@ pub(super) struct ConnectionLimits {
     forget_at: Option<Micros>,
 }
 
-/// A room charged to an address that may turn out not to be needed.
+/// A charge to an address for a room that may turn out not to be needed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RoomCharge(u64);
 

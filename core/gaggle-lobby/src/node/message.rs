@@ -1,6 +1,6 @@
-//! Messages between nodes. They may be lost; nothing that must happen depends on one.
+//! Messages between nodes. They may be lost; everything that must happen works without them.
 //!
-//! Carried by the host of a node, as texts. Absent: how they travel.
+//! The host of a node carries them as texts. Absent: how they are sent.
 
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 

@@ -1,6 +1,6 @@
 //! Audit records for operators: joins, departures, rejections.
 //!
-//! Made only by the node that has the connection. Absent: where they are logged.
+//! Only the node with the connection makes them. Absent: where they are logged.
 
 use super::ConnectionId;
 use crate::id::{PlayerId, RoomId};

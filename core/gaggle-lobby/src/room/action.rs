@@ -1,6 +1,6 @@
 //! Actions of members in their room, as the log carries them.
 //!
-//! [`Room::act`](super::Room::act) decides whether a member may. Absent: who acts, limits.
+//! [`Room::act`](super::Room::act) decides whether a member may. Absent: limits, connections.
 
 use crate::id::Seed;
 use crate::json::{record, tagged};

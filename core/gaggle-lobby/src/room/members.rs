@@ -235,7 +235,7 @@ impl Room {
         self.view.status = status_by(claims);
     }
 
-    /// Why `players` cannot join at the moment, if so.
+    /// Reason why this many players cannot join at the moment, if there is one.
     pub(super) fn objection_to_join(&self, players: LocalPlayers) -> Option<Rejection> {
         let refuse = |code, text: &str| Some(Rejection::new(code, text));
         if self.view.locked {

@@ -149,7 +149,7 @@ impl Room {
              be removed",
             ));
         }
-        // Players whom `find` brought together can neither be locked in nor out by one of them.
+        // No single player may lock in or lock out players that `find` brought together.
         if self.view.matched && self.view.players().count() > 1 {
             return Err(wrong_status("a room of matched players cannot be locked"));
         }
