@@ -298,7 +298,7 @@ impl fmt::Display for RoomEvent {
             RoomEvent::RoomJoined { code, resumed: false } => write!(f, "you are in room {code}"),
             RoomEvent::RoomJoined { code, resumed: true } => write!(f, "welcome back to room {code}"),
             RoomEvent::RoomLeft { reason } => write!(f, "{}, you play alone", why(*reason)),
-            RoomEvent::OpenedElsewhere => f.write_str("another tab of yours has this seat"),
+            RoomEvent::OpenedElsewhere => f.write_str("another tab of yours has this room open"),
             RoomEvent::LobbyDisconnected => f.write_str("the server is out of reach, the game goes on"),
             RoomEvent::LobbyReconnected => f.write_str("the server is back"),
             RoomEvent::RequestRejected { rejection, .. } => f.write_str(&rejection.text),
@@ -365,7 +365,7 @@ fn why(reason: LeaveReason) -> &'static str {
     match reason {
         LeaveReason::Left => "you left the room",
         LeaveReason::Kicked => "the host sent you away",
-        LeaveReason::ConnectionLost => "your seat was given away",
+        LeaveReason::ConnectionLost => "your slot was given to another player",
         LeaveReason::IdleTimeout => "the server had not heard from you for long",
         _ => "the room was closed",
     }
