@@ -34,7 +34,7 @@ pub enum Outbound<'a> {
     Close,
 }
 
-/// A member's request that needs sockets to fulfil.
+/// A member's request that needs sockets to fulfill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// Open a channel with this offer.

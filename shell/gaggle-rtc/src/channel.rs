@@ -1,6 +1,6 @@
 //! One WebRTC data channel: number 0, unordered, without retransmission, negotiated in advance.
 //!
-//! Used by `gaggle-native` and `gaggle-relay`, which have the sockets. Absent: signalling, sockets.
+//! Used by `gaggle-native` and `gaggle-relay`, which have the sockets. Absent: signaling, sockets.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
