@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn types_of_other_names_are_checked_by_the_compiler() {
+    fn types_of_other_names_are_checked_by_compiler() {
         let item: DeriveInput = parse_quote!(
             struct Ship {
                 place: Place,

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn rotations_take_the_shorter_way() {
+    fn rotations_take_shorter_way() {
         let (a, b) = (Angle::from_degrees(350), Angle::from_degrees(20));
         assert_eq!(a.rotated_towards(b, 1_000), Angle::from_bits(a.to_bits().wrapping_add(1_000)));
         assert_eq!(b.rotated_towards(a, 1_000), Angle::from_bits(b.to_bits() - 1_000));

@@ -46,7 +46,7 @@ fn sine_and_cosine_are_within_half_step_plus_2_to_minus_29() {
 }
 
 #[test]
-fn square_roots_are_within_half_a_step() {
+fn square_roots_are_within_half_step() {
     fn check<const FRACTION: u32>() {
         let roots = numbers().map(|steps| {
             let number = Fixed::<FRACTION>::from_bits(steps);
@@ -62,7 +62,7 @@ fn square_roots_are_within_half_a_step() {
 }
 
 #[test]
-fn lengths_are_within_half_a_step_or_saturate() {
+fn lengths_are_within_half_step_or_saturate() {
     let pairs = numbers().zip(numbers().skip(7)).map(|(x, y)| (Fixed16::from_bits(x), Fixed16::from_bits(y)));
     let lengths =
         pairs.map(|(x, y)| (Fixed16::hypot(x, y), x.to_f64().hypot(y.to_f64()).min(Fixed16::MAX.to_f64())));
@@ -77,7 +77,7 @@ fn ways() -> impl Iterator<Item = (i32, i32)> {
 }
 
 #[test]
-fn directions_are_within_half_a_unit_and_a_five_hundredth() {
+fn directions_are_within_0_502_units() {
     let mut worst = 0.0_f64;
     for (x, y) in ways().filter(|way| *way != (0, 0)) {
         let found = Angle::atan2(Fixed8::from_bits(y), Fixed8::from_bits(x));

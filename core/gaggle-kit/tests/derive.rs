@@ -124,7 +124,7 @@ fn pod_and_field_by_field_encodings_are_equal() {
 }
 
 #[test]
-fn errors_name_the_field() {
+fn decode_errors_name_their_field() {
     let check = |change: &dyn Fn(&mut World<char>), expected: &str| {
         let mut wrong = world();
         change(&mut wrong);

@@ -206,7 +206,7 @@ fn fault_closes_link_of_its_peer() {
 }
 
 #[test]
-fn network_damage_is_not_a_fault() {
+fn network_damage_is_not_fault() {
     let mut scene = Scene::new(&LinkConfig::default());
     let start = scene.attacker.number;
     for _ in 0..3 {

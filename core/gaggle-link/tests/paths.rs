@@ -196,7 +196,7 @@ fn relay_is_tried_after_3_s_and_websocket_after_3_more() {
 }
 
 #[test]
-fn fallback_time_is_a_setting() {
+fn fallback_time_is_setting() {
     for after in [200, 700, 5_000] {
         let config = PathConfig { fallback_after: ms(after), ..PathConfig::default() };
         let mut rig = Rig::new(&config, [None, None, Some(100)]);

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_numbers_give_different_codes() {
+    fn neighboring_numbers_give_different_codes() {
         let codes: std::collections::BTreeSet<RoomCode> = (0..10_000).map(RoomCode::from_number).collect();
         assert_eq!(codes.len(), 10_000);
     }

@@ -137,7 +137,9 @@ pub enum RejectReason {
         part: SchemaPart,
     },
     /// It plays another game, with parts that this one does not have.
-    #[error("plays another game with unknown parts (fingerprint {theirs:016x}, local {ours:016x}); run the same game")]
+    #[error(
+        "plays another game with unknown parts (fingerprint {theirs:016x}, local {ours:016x}); run the same game"
+    )]
     Game {
         /// Fingerprint of this peer.
         ours: u64,

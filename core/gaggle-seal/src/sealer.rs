@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn second_value_for_one_frame_is_a_fault() {
+    fn second_value_for_one_frame_is_fault() {
         let mut sealer = sealer(1);
         assert_eq!(give(&mut sealer, 0, 9, 7).map(|intake| intake.taken), Ok(1));
         assert_eq!(give(&mut sealer, 0, 9, 7).map(|intake| intake.taken), Ok(0));

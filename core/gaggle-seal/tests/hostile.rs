@@ -109,7 +109,7 @@ fn rushing_players_gain_no_time() {
 }
 
 #[test]
-fn two_values_for_one_frame_are_a_fault() {
+fn two_values_for_one_frame_are_fault() {
     let mut room = Room::new(&config(2), 2, 2);
     room.run(60);
     // A second process that pretends to be the first gives other values for the same frames.
@@ -148,7 +148,7 @@ fn snapshot_for(room: &mut Room) -> Vec<u8> {
 }
 
 #[test]
-fn acknowledging_the_future_is_a_fault() {
+fn ack_of_future_frame_is_fault() {
     let (mut room, mut packet) = running();
     let ahead = room.referee.log().sealed() + 5;
     packet[3..5].copy_from_slice(&(ahead.number() as u16).to_le_bytes());
@@ -249,7 +249,7 @@ fn cut_journal_is_played_as_far_as_it_is_whole() {
 }
 
 #[test]
-fn damaged_journal_ends_before_the_damage() {
+fn damaged_journal_ends_before_damage() {
     let mut room = Room::new(&config(2), 2, 1);
     room.run(60);
     for at in (0..room.journal.len()).step_by(3) {

@@ -151,7 +151,7 @@ fn joiner_hidden_while_joining_is_new_player_later() {
 }
 
 #[test]
-fn new_player_is_marked_within_a_second_on_lossy_link() {
+fn new_player_is_marked_within_second_on_lossy_link() {
     for (ms, loss) in [(5, 0), (100, 10), (250, 5)] {
         let mut town = together(4, 5);
         leave(&mut town, 2);
@@ -191,7 +191,7 @@ fn returning_player_has_what_was_kept() {
 }
 
 #[test]
-fn player_cut_off_for_a_while_is_no_new_player() {
+fn player_cut_off_briefly_is_no_new_player() {
     let mut town = together(3, 3);
     for seconds in [3, 12] {
         town.weather(Conditions { is_cut: true, ..Conditions::default() }).run_ms(seconds * 1_000);

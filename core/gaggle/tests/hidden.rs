@@ -63,7 +63,7 @@ fn look_again<R: Door>(town: &mut Cluster<R>) {
 }
 
 #[test]
-fn hidden_timeline_page_lets_joiner_play_within_a_second() {
+fn hidden_timeline_page_lets_joiner_play_within_second() {
     for every in [Some(1), Some(6), Some(A_SECOND), None] {
         let mut town: Timeline = hidden_alone(every);
         let stalled = town.room(1).stats().stalled_ticks;
@@ -79,7 +79,7 @@ fn hidden_timeline_page_lets_joiner_play_within_a_second() {
 }
 
 #[test]
-fn hidden_shared_page_lets_joiner_play_within_a_second() {
+fn hidden_shared_page_lets_joiner_play_within_second() {
     for every in [Some(1), Some(6), Some(A_SECOND), None] {
         let mut town: Shared = hidden_alone(every);
         town.run_ms(1_500);
@@ -147,7 +147,7 @@ fn players_all_hidden_meet_again() {
 
 /// A third peer joins a room in which one plays and one is hidden.
 #[test]
-fn joiner_waits_for_no_hidden_page_beside_an_open_one() {
+fn joiner_waits_for_no_hidden_page_beside_open_one() {
     let mut town: Timeline = hidden_alone(Some(A_SECOND));
     town.run_ms(2_000).open(2);
     town.run_until("the third is in", 1_500, |town| town.is_together(2));

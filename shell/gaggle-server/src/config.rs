@@ -630,7 +630,7 @@ mod tests {
 
     /// Operators who copy the guide's file exclude no game of the arcade.
     #[test]
-    fn guide_file_of_games_has_every_game_of_the_arcade() {
+    fn guide_file_of_games_has_every_arcade_game() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/operating.md");
         let guide = std::fs::read_to_string(path).unwrap();
         let files = guide.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());

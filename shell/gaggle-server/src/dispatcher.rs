@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn large_message_is_parsed_without_the_lock() {
+    async fn large_message_is_parsed_without_lock() {
         let folder = std::env::temp_dir().join(format!("gaggle-hub-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let dispatcher = dispatcher(&folder);

@@ -62,7 +62,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn burst_is_free_and_the_rest_waits() {
+    fn burst_is_free_and_rest_waits() {
         let (pace, now) = (Pace::new(SECOND, 3), Instant::now());
         let take = |at: Duration| pace.take(1, now + at, 2 * SECOND);
         assert_eq!([(); 3].map(|()| take(Duration::ZERO)), [Ok(Duration::ZERO); 3]);

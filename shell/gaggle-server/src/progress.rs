@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn reader_that_stops_is_cut_off_after_a_window() {
+    fn reader_that_stops_is_cut_off_after_window() {
         let mut progress = Progress::default();
         assert!((1..20).all(|nth| progress.goes_on(nth * WINDOW_BYTES)));
         assert!(!progress.goes_on(19 * WINDOW_BYTES + 1));

@@ -215,7 +215,7 @@ fn client_that_sends_without_end_waits() {
 }
 
 #[test]
-fn paused_client_is_not_read_for_a_moment() {
+fn paused_client_is_not_read_for_some_time() {
     let mut pair = Pair::new(Flow::Pause);
     let began = Instant::now();
     // Binary messages of one byte, more than fit into eight reads.

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn total_is_bounded_whatever_the_keys() {
+    fn total_is_bounded_with_any_keys() {
         let mut places = ConcurrencyLimit::<u64>::default();
         assert_eq!((0..100).filter(|key| places.try_acquire(once(*key), 30, 10)).count(), 30);
         assert_eq!((places.total(), places.held(29), places.held(30)), (30, 1, 0));

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn prefix_of_ipv6_is_bounded_as_a_whole() {
+    fn prefix_of_ipv6_is_bounded_as_whole() {
         let mut places = ConcurrencyLimit::default();
         let mut take = |text: &str, times: usize| {
             (0..times).filter(|_| places.try_acquire(prefixes(net(text)), usize::MAX, 10)).count()

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn row_is_a_line_of_markdown() {
+    fn row_is_line_of_markdown() {
         let bound = Bound::Rate(RateLimit::per_second(1, 8));
         let row = LimitRow { name: "member_offers", key: "member", bound, on_excess: "rejected" };
         assert_eq!(row.to_string(), "| `member_offers` | member | 1 every s, 8 at once | rejected |\n");

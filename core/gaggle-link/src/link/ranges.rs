@@ -102,7 +102,7 @@ mod tests {
 
     /// Against a plain set of offsets, with random insertions and removals.
     #[test]
-    fn behaves_like_a_set() {
+    fn ranges_with_random_changes_behave_like_set() {
         let mut random = Prng::new(1);
         for _ in 0..300 {
             let mut ranges = Ranges::default();

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_proven_packet_may_be_far_ahead() {
+    fn only_proven_packet_may_be_far_ahead() {
         let mut received = arrived(&[0]);
         assert!(received.is_new(received.whole(4_096), false));
         assert!(!received.is_new(received.whole(4_097), false));

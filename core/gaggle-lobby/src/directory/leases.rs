@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn later_epoch_ends_the_one_before() {
+    fn later_epoch_ends_earlier_one() {
         let mut leases = Leases::default();
         let _ = leases.renew(Micros::ZERO, lease(1));
         assert_eq!(leases.renew(Micros::ZERO, lease(2)), Renewal::Started { ended: Some(1) });

@@ -110,7 +110,7 @@ mod tests {
     const PEER: PeerId = PeerId::from_bytes([1; 16]);
 
     #[test]
-    fn only_the_speaker_itself_steps_back() {
+    fn only_speaker_itself_steps_back() {
         let mut connections = Connections::default();
         connections.set_speaker(PEER, ConnectionId(2));
         connections.remove_speaker(PEER, ConnectionId(1));

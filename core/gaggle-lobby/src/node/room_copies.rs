@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn early_change_waits_for_the_one_before() {
+    fn early_change_waits_for_predecessor() {
         let mut copies = copies();
         let host = HostChanged { peer: NIA };
         assert_eq!(copies.change(Micros::ZERO, ROOM, 3, step(host.clone())), None);
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn copy_without_members_is_kept_for_a_reply() {
+    fn copy_without_members_is_kept_for_reply() {
         let mut copies = copies();
         copies.pending_changes.expect();
         copies.remove_local(ROOM, NIA, HERE);

@@ -51,7 +51,7 @@ fn removed_player_returns_neither_by_new_key_nor_to_watch() {
 }
 
 #[test]
-fn ended_room_is_not_revived_by_a_ticket() {
+fn ended_room_is_not_revived_by_ticket() {
     let mut server = Server::new();
     let host = server.guest(1);
     let made = seat(&server.say(host, PRIVATE));

@@ -20,7 +20,7 @@ fn two_keys_of_one_network_only_claim_result() {
 }
 
 #[test]
-fn players_of_two_networks_agree_on_a_result() {
+fn players_of_two_networks_agree_on_result() {
     let mut server = Server::new();
     let players = [server.player(1), server.player(2)];
     server.wait_secs(30);

@@ -512,7 +512,7 @@ fn draining_server_says_so_and_admits_no_client() {
 }
 
 #[test]
-fn leaving_while_away_ends_with_the_room_closed() {
+fn leaving_while_away_ends_with_room_closed() {
     let mut server = Server::new();
     let first = server.player(1);
     let second = server.player(2);

@@ -105,7 +105,7 @@ fn rooms_filled_by_one_network_attract_no_strangers() {
 }
 
 #[test]
-fn one_network_owns_few_of_the_rooms_found() {
+fn one_network_owns_few_of_found_rooms() {
     let mut server = Server::new();
     for number in 0..12 {
         attacker(&mut server, 900 + number, CREATE_OPEN);

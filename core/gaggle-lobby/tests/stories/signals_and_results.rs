@@ -28,7 +28,7 @@ fn signals_reach_their_receiver_in_order() {
 }
 
 #[test]
-fn signals_stay_inside_the_room() {
+fn signals_stay_inside_room() {
     let mut server = Server::new();
     let a = server.player(1);
     let outsider = server.guest(2);

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn control_of_held_entry_must_stay_the_same() {
+    fn control_of_held_entry_must_stay_equal() {
         let mut held = Held::from(Frame::new(5));
         (0..3).for_each(|_| held.through = held.through.next());
         let mut runs = RunsWriter::default();

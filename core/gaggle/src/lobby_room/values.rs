@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn member_holds_at_most_the_allowed_bytes() {
+    fn member_holds_at_most_allowed_bytes() {
         let mut values = MemberValues::default();
         assert!(values.set(1, &[7; VALUES_BYTES_MAX - 3]).is_ok());
         assert!(matches!(values.set(2, &[7]), Err(SendError::TooLarge { .. })));

@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn line_without_report_is_a_claim_in_an_agreed_match() {
+    fn line_without_report_is_claim_in_agreed_match() {
         let mut storage = memory();
         let mut record = record(1, Verdict::Agreed, &[(1, 300), (2, 100), (3, 900)]);
         record.scores[2].claimed = true;
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn two_players_change_each_others_rating_five_times_a_day() {
+    fn pair_changes_each_others_rating_five_times_per_day() {
         let mut storage = memory();
         let mut rated = |round: u32, ended: u64, scores: &[(u8, i64)]| {
             let record = MatchRecord { ended, ..record(round, Verdict::Agreed, scores) };

@@ -67,7 +67,7 @@ fn metrics_need_token_unless_setting_says_otherwise() {
 }
 
 #[test]
-fn operator_token_is_guessed_a_few_times_only() {
+fn operator_token_is_guessed_few_times_only() {
     let server = TestServer::with(|config| {
         config.operator_token = Some(Secret("right".into()));
         config.proxies.0 = vec!["127.0.0.1".parse().unwrap()];

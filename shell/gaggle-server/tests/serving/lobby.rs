@@ -236,7 +236,7 @@ impl Driver {
 }
 
 #[test]
-fn turn_credentials_are_refused_without_a_room() {
+fn turn_credentials_are_refused_without_room() {
     let server = TestServer::with(|config| {
         config.ice.0 = vec!["turn:turn.example:3478".into()];
         config.turn_secret = Some(gaggle_server::config::Secret("shared-with-the-turn-server".into()));
