@@ -1,5 +1,5 @@
-//! Attributes `#[state(…)]` and `#[input(…)]`: which there are, and where.
-//! The derives of `State` and `Input` parse them. Absent: `#[kind(…)]`, generated code.
+//! Attributes `#[state(…)]` and `#[input(…)]`: which exist, and where they are allowed. The derives
+//! of `State` and `Input` parse them. Absent: `#[kind(…)]`, generated code.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::meta::ParseNestedMeta;
@@ -46,7 +46,7 @@ pub(crate) struct FieldAttributes {
     pub(crate) new_player: bool,
 }
 
-/// The part of a field that is pressed rather than held.
+/// The part of a field that counts once per press instead of being held.
 pub(crate) enum OneShot {
     All,
     Bits(LitInt),
@@ -106,7 +106,7 @@ pub(crate) fn variant_is_one_shot(attributes: &[Attribute], derive: Derive) -> R
     Ok(one_shot)
 }
 
-/// The derive that is running, and so which attribute is its own.
+/// The derive being expanded, which decides the name of its attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Derive {
     State,
@@ -130,8 +130,8 @@ impl Derive {
     }
 }
 
-/// Parses `= 0..=8`, each end any expression. Both ends must be there: the error of a decoder
-/// states them.
+/// Parses `= 0..=8`, where each end is any expression. Both ends are required, because a decoder's
+/// error states them.
 fn parse_range(meta: &ParseNestedMeta<'_>) -> Result<(TokenStream, TokenStream)> {
     let input = meta.value().map_err(|error| Error::new(error.span(), RANGE_SHAPE))?;
     range(input)
@@ -139,7 +139,7 @@ fn parse_range(meta: &ParseNestedMeta<'_>) -> Result<(TokenStream, TokenStream)>
 
 const RANGE_SHAPE: &str = "write both ends of what is allowed: `range = 0..=8`";
 
-/// Parses `0..=8`, each end any expression.
+/// Parses `0..=8`, where each end is any expression.
 pub(crate) fn range(input: ParseStream<'_>) -> Result<(TokenStream, TokenStream)> {
     let mut ends = (TokenStream::new(), TokenStream::new());
     let start = input.span();

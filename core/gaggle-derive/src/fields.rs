@@ -31,7 +31,7 @@ impl Field {
         format_ident!("__{prefix}{}", self.index, span = Span::mixed_site())
     }
 
-    /// Where errors about the field's type are shown: at the type, once.
+    /// Where errors about the field's type are reported: once, at the type.
     pub(crate) fn span(&self) -> Span {
         Span::call_site().located_at(self.ty.span())
     }
@@ -62,7 +62,7 @@ impl Variant {
     }
 }
 
-/// The variants of an enum, or the one of a struct.
+/// The variants of an enum, or the single one of a struct.
 pub(crate) fn variants(item: &DeriveInput, derive: Derive) -> Result<Vec<Variant>> {
     let type_name = item.ident.to_string();
     match &item.data {
@@ -113,7 +113,7 @@ fn fields(fields: &Fields, place: &str, derive: Derive) -> Result<Vec<Field>> {
     fields.iter().enumerate().map(field).collect()
 }
 
-/// The function that describes a type: names, types and limits of all that is sent.
+/// The function that describes a type: names, types and limits of all encoded parts.
 pub(crate) fn shape(
     kit: &TokenStream,
     variants: &[Variant],

@@ -27,7 +27,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
         other => return Err(Error::new_spanned(other, "a kind has fields with names")),
     };
     check_velocities(&fields)?;
-    // Fields that change come first, so that the words of two updates lie side by side.
+    // Fields that change come first, so that the words of two updates are adjacent.
     fields.sort_by_key(|field| field.constant);
 
     let name = &item.ident;
@@ -150,9 +150,9 @@ struct KindField {
 }
 
 enum Form {
-    /// Encoded as its type is by default.
+    /// Encoded by the default of its type.
     Natural,
-    /// One range for all elements or one each; continuous with a precision, else discrete.
+    /// One range for all elements or one each; continuous if a precision is given, else discrete.
     Ranged {
         ranges: Vec<(TokenStream, TokenStream)>,
         precision: Option<TokenStream>,
@@ -231,7 +231,7 @@ impl KindField {
         )
     }
 
-    /// Makes the same errors for a type whose name does not say that it is a number.
+    /// Reports the same errors for a type whose name does not show that it is a number.
     fn check(&self, replica: &TokenStream) -> TokenStream {
         let ty = &self.ty;
         let (is_fine, error) = match &self.form {
@@ -314,8 +314,8 @@ impl KindField {
         }
     }
 
-    /// Constants and discrete fields are shown as they are; whether others are interpolated, only
-    /// their type knows.
+    /// Constants and discrete fields are shown unchanged; only the type of other fields decides
+    /// whether they are interpolated.
     fn read_shown(&self, index: usize, range: &TokenStream, replica: &TokenStream) -> TokenStream {
         let (name, ty) = (&self.name, &self.ty);
         if self.constant || self.stepped {
@@ -338,7 +338,7 @@ impl KindField {
             Form::Angle(bits) => quote! {
                 #name: <#ty as #replica::Direction>::from_step(__shown[#range][0], #bits)
             },
-            // The four components: between two words of a rotation lies no third.
+            // The four components together: single words of a rotation cannot be interpolated.
             Form::Rotation(_) => quote! {
                 #name: [__shown[#range][0] as f32, __shown[#range][1] as f32, __shown[#range][2] as f32, __shown[#range][3] as f32]
             },
@@ -346,7 +346,7 @@ impl KindField {
     }
 }
 
-/// Whether a type is by its name a number with a fraction, or an array of such.
+/// Whether a type's name is that of a number with a fraction, or of an array of such.
 fn is_number(ty: &Type) -> bool {
     match ty {
         Type::Array(array) => is_number(&array.elem),
@@ -400,7 +400,7 @@ fn millis(meta: &ParseNestedMeta<'_>) -> Result<TokenStream> {
     Ok(quote!(::core::option::Option::Some(#number)))
 }
 
-/// Parses one of a few words, as the variant of that name.
+/// Parses one of a few words, as the variant of the same name.
 fn choice(meta: &ParseNestedMeta<'_>, of: &str, words: &[&str]) -> Result<TokenStream> {
     let word: Ident = meta.value()?.parse()?;
     let Some(chosen) = words.iter().find(|known| word == **known) else {

@@ -10,8 +10,8 @@ use quote::quote;
 /// The path of gaggle-kit as the calling crate must write it.
 ///
 /// Cargo tells a macro nothing about its caller's dependencies, so the manifest is read. Without
-/// one (other build systems) the crate's own name is the best guess; `crate = …` in the attribute
-/// overrides it all.
+/// one (other build systems) the crate's own name is used; `crate = …` in the attribute overrides
+/// both.
 pub(crate) fn kit_path() -> TokenStream {
     path_of("gaggle-kit", "kit")
 }
@@ -44,8 +44,8 @@ enum Place {
     Inside(String),
 }
 
-/// Looks for the package or `gaggle` among the dependencies, under any name. The package comes
-/// first: a crate that depends on it does so on purpose.
+/// Looks for the package or `gaggle` among the dependencies, under any name. The package has
+/// priority: a crate that depends on it does so on purpose.
 fn find(manifest: &str, wanted: &str) -> Place {
     let mut facade = None;
     for (name, package) in dependencies(manifest) {
@@ -63,8 +63,8 @@ fn find(manifest: &str, wanted: &str) -> Place {
     }
 }
 
-/// Name and package of each dependency, as far as lines tell. For stranger TOML there is `crate =
-/// …`.
+/// Name and package of each dependency, as far as single lines show it. For other TOML there is
+/// `crate = …`.
 fn dependencies(manifest: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut in_list = false;

@@ -52,7 +52,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
 
 fn size_min(kit: &TokenStream, variants: &[Variant], tagged: bool) -> TokenStream {
     if tagged {
-        // The tag alone: a variant that holds the enum itself would have no end.
+        // Only the tag: the size of a variant that contains the enum itself would be infinite.
         return quote!(
             const SIZE_MIN: usize = 1;
         );
@@ -109,7 +109,8 @@ fn decode(kit: &TokenStream, variants: &[Variant], tagged: bool, name: &str) -> 
         value(&variants[0])
     };
     quote! {
-        // Once for every type, not for every field of it: pages are loaded over the network.
+        // Once for every type, not for every field of it, because pages are loaded over the
+        // network.
         #[cfg_attr(target_arch = "wasm32", inline(never))]
         fn decode(__r: &mut #kit::ByteReader<'_>) -> ::core::result::Result<Self, #kit::DecodeError> {
             let _ = &__r;
@@ -144,7 +145,7 @@ fn copy_from(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
         let fields = variant.fields.iter().map(|field| {
             let (ty, ours, theirs) = (&field.ty, field.variable("a"), field.variable("b"));
             if field.attributes.skip {
-                // Copied, too: it was computed from the state that is copied.
+                // Copied as well: it was computed from the state that is copied.
                 quote!(::core::clone::Clone::clone_from(#ours, #theirs);)
             } else {
                 quote_spanned!(field.span()=> <#ty as #kit::State>::copy_from(#ours, #theirs);)
@@ -205,7 +206,7 @@ fn diff(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
     }
 }
 
-/// The whole at once, then the rules of each field.
+/// Checks the whole value at once, then the rules of each field.
 fn pod_methods(kit: &TokenStream, variant: &Variant) -> TokenStream {
     let checks = variant.fields.iter().map(|field| {
         let (member, ty, what, span) = (&field.member, &field.ty, &field.what, field.span());

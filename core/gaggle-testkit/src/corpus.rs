@@ -1,28 +1,27 @@
-//! Replay of fuzz corpora: every entry, and everything near it, through a fuzz target.
+//! Replay of fuzz corpora through a fuzz target: every entry, and many small variations of it.
 //!
-//! `tests/corpus.rs` of a crate includes its targets from `fuzz/src/` and calls [`replay`], mostly
-//! through [`corpus!`](crate::corpus!).
-//! Absent: what a target checks.
+//! `tests/corpus.rs` of a crate includes its targets from `fuzz/src/` and calls [`replay`], usually
+//! through [`corpus!`](crate::corpus!). Absent: what a target checks.
 
 use std::fs;
 use std::path::Path;
 
-/// One fuzz target: its name, which is its folder in `fuzz/corpus/`, and what it does.
+/// One fuzz target: its name, which is its folder in `fuzz/corpus/`, and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// How much near an entry is tried. Larger steps are for targets that take long.
+/// Variations of an entry that are tried. Larger steps are for slow targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Near {
     /// Bytes between two cuts; 1 cuts at every byte.
     pub cut_step: usize,
     /// Bits between two flips; 1 flips every single bit.
     pub bit_step: usize,
-    /// Entries of more bytes are tried in steps as many times larger.
+    /// Entries with more bytes use steps that are larger by the same factor.
     pub fine_bytes_max: usize,
 }
 
 impl Near {
-    /// Cut at every byte, and with every single bit flipped.
+    /// Cuts at every byte, and flips every single bit.
     pub const ALL: Near = Near { cut_step: 1, bit_step: 1, fine_bytes_max: usize::MAX };
 }
 
@@ -42,13 +41,13 @@ pub fn entries(target: &str) -> Vec<Vec<u8>> {
     paths.iter().map(read).collect()
 }
 
-/// Gives a target every entry of its corpus, and each entry cut and with single bits flipped.
+/// Runs a target on every entry of its corpus, and on each entry cut or with single bits flipped.
 pub fn replay((name, target): Target, near: Near) {
     for entry in entries(name) {
         target(&entry);
         let coarser = entry.len() / near.fine_bytes_max + 1;
         (0..entry.len()).step_by(near.cut_step * coarser).for_each(|cut| target(&entry[..cut]));
-        // An odd step meets every bit of some byte.
+        // An odd step reaches every bit position of some byte.
         let bit_step = if coarser == 1 { near.bit_step } else { (near.bit_step * coarser) | 1 };
         let mut flipped = entry;
         for bit in (0..flipped.len() * 8).step_by(bit_step) {
@@ -59,8 +58,8 @@ pub fn replay((name, target): Target, near: Near) {
     }
 }
 
-/// Defines the test that replays the corpora of these targets with everything near their entries;
-/// settings of [`Near`] after them make it coarser.
+/// Defines the test that replays the corpora of these targets with variations of their entries;
+/// fields of [`Near`] after the targets reduce the variations.
 #[macro_export]
 macro_rules! corpus {
     ($targets:expr $(, $setting:ident = $value:expr)*) => {

@@ -1,10 +1,8 @@
 //! Tools that the tests of all crates share. A dev-dependency only, never published.
 //!
-//! Test harnesses and benches call it: [`PacketScheduler`] and [`PacketPool`] carry messages
-//! between simulated peers, [`mix_game!`] makes a game that notices every difference, [`corpus!`]
-//! replays fuzz corpora, [`seeds`] chooses and reports seeds.
-//! Absent: sessions, engines, sockets. Chance comes in as an argument, so that one seed repeats a
-//! run.
+//! Harnesses and benches call them: [`PacketScheduler`] and [`PacketPool`] carry messages between
+//! simulated peers, [`mix_game!`] defines a game sensitive to every input, [`corpus!`] replays fuzz
+//! corpora, [`seeds`] chooses seeds. Absent: sessions, sockets; randomness is an argument.
 
 pub mod corpus;
 mod mix;

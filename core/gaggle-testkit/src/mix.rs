@@ -1,9 +1,9 @@
-//! The game of all engine tests: every input of every frame changes its whole state for good.
+//! The game of all engine tests: every input of every frame changes its whole state permanently.
 //!
-//! Harnesses expand [`mix_game!`](crate::mix_game) beside the engine they test.
-//! Absent: what a harness does with the state.
+//! Harnesses expand [`mix_game!`](crate::mix_game) beside the engine they test. Absent: what a
+//! harness does with the state.
 
-/// The next state of a game in which everything depends on everything: an input that is lost,
+/// The next state of a game whose state depends on every earlier input: an input that is lost,
 /// moved to another slot or applied twice changes every later state.
 ///
 /// ```
@@ -18,7 +18,7 @@ pub const fn mix(state: u32, slot: usize, input: u32, present: bool) -> u32 {
     stirred.wrapping_mul(0x0100_0193).rotate_left(7)
 }
 
-/// Changes one word of a large state per frame, so that its bytes never stay the same.
+/// Changes one word of a large state per frame, so that its bytes are never the same.
 pub fn stir(bulk: &mut [u32], frame: u32, mixed: u32) {
     if let Some(at) = (frame as usize).checked_rem(bulk.len()) {
         bulk[at] ^= mixed;
@@ -29,9 +29,9 @@ pub fn stir(bulk: &mut [u32], frame: u32, mixed: u32) {
 ///
 /// It expands in the caller's crate, because a crate under unit test is not the crate that its
 /// dev-dependencies see. `engine` is the path of the crate with `Game` and `Inputs`; `input` must
-/// convert into `u32`; `vis` is the visibility of everything. `stir` ends each tick and changes the
-/// ballast. `disturb` runs after it in the ticks of the engine, but not in `tick_undisturbed`, and
-/// may damage the state.
+/// convert into `u32`; `vis` is the visibility of all items. `stir` runs at the end of each tick
+/// and changes the ballast. `disturb` runs after it in the ticks of the engine, but not in
+/// `tick_undisturbed`, and may corrupt the state.
 ///
 /// ```ignore
 /// gaggle_testkit::mix_game! {
@@ -77,10 +77,10 @@ macro_rules! mix_game {
             }
         };
 
-        /// Mixes all inputs of all frames; `bulk` makes its snapshots as large as a test needs.
+        /// Mixes all inputs of all frames; `bulk` sets the size of its snapshots.
         #[derive(Clone, Debug, PartialEq, Eq, ::gaggle_kit::State)]
         $vis struct MixGame {
-            /// Newest frame it played.
+            /// Last frame that was simulated.
             $vis frame: u32,
             /// Depends on every input and every presence so far.
             $vis mixed: u32,

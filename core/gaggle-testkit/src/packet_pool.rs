@@ -1,13 +1,14 @@
-//! Messages on their way between numbered peers, without time: the harness picks which arrives.
+//! Messages on their way between numbered peers, without time: the harness chooses which one
+//! arrives.
 //!
-//! Harnesses that try every order call it, at random or exhaustively.
-//! Absent: time, what a message says, who is connected. Chance is an argument.
+//! Harnesses that try many orders call it, at random or exhaustively. Absent: time, content of
+//! messages, links. Randomness is an argument.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gaggle_kit::Prng;
 
-/// Messages that may arrive in any order, and streams of messages that keep theirs.
+/// Messages that may arrive in any order, and streams of messages that keep their order.
 ///
 /// ```
 /// use gaggle_kit::Prng;
@@ -50,20 +51,20 @@ impl<M> PacketPool<M> {
         self.packets.is_empty()
     }
 
-    /// Takes the message at this index out; the last one takes its place.
+    /// Removes and returns the message at this index; the last one takes its place.
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If there are fewer messages.
     pub fn take(&mut self, nth: usize) -> (usize, usize, M) {
         self.packets.swap_remove(nth)
     }
 
-    /// A copy of the message at this index, as a network that doubles it makes one.
+    /// A copy of the message at this index, as made by a network that duplicates it.
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If there are fewer messages.
     pub fn copy(&self, nth: usize) -> (usize, usize, M)
     where
         M: Clone,
@@ -71,13 +72,13 @@ impl<M> PacketPool<M> {
         self.packets[nth].clone()
     }
 
-    /// Takes any message out, each equally likely; none if there are none.
+    /// Removes and returns a random message, each equally likely; none if there are none.
     pub fn take_any(&mut self, random: &mut Prng) -> Option<(usize, usize, M)> {
         let count = u32::try_from(self.packets.len()).ok().filter(|count| *count > 0)?;
         Some(self.take(random.below(count) as usize))
     }
 
-    /// Takes the oldest message that passes the test out; the others keep their order.
+    /// Removes and returns the oldest message that passes the test; the others keep their order.
     pub fn take_first(&mut self, is: impl Fn(usize, usize, &M) -> bool) -> Option<(usize, usize, M)> {
         self.position(is).map(|nth| self.packets.remove(nth))
     }
@@ -87,7 +88,7 @@ impl<M> PacketPool<M> {
         self.packets.iter().position(|(from, to, message)| is(*from, *to, message))
     }
 
-    /// Takes everything out that is on its way, and leaves streams and cuts.
+    /// Removes and returns all messages outside streams; streams and cuts stay.
     #[must_use]
     pub fn take_all(&mut self) -> PacketPool<M> {
         PacketPool { packets: std::mem::take(&mut self.packets), ..PacketPool::default() }
@@ -98,17 +99,17 @@ impl<M> PacketPool<M> {
         self.packets.iter()
     }
 
-    /// Loses messages that fail the test.
+    /// Drops messages that fail the test.
     pub fn retain(&mut self, keep: impl FnMut(&(usize, usize, M)) -> bool) {
         self.packets.retain(keep);
     }
 
-    /// Loses the newest messages beyond this count.
+    /// Drops the newest messages beyond this count.
     pub fn truncate(&mut self, count: usize) {
         self.packets.truncate(count);
     }
 
-    /// Loses everything outside streams.
+    /// Drops all messages outside streams.
     pub fn clear(&mut self) {
         self.packets.clear();
     }
@@ -118,17 +119,17 @@ impl<M> PacketPool<M> {
         self.streams.entry((from, to)).or_default().push_back(message);
     }
 
-    /// Takes the oldest message of a stream out.
+    /// Removes and returns the oldest message of a stream.
     pub fn take_ordered(&mut self, from: usize, to: usize) -> Option<M> {
         self.streams.get_mut(&(from, to)).and_then(VecDeque::pop_front)
     }
 
-    /// Directions with a stream, also where nothing waits in it, with the number that waits.
+    /// Directions with a stream, even an empty one, with the number of its messages.
     pub fn streams(&self) -> impl Iterator<Item = ((usize, usize), usize)> {
         self.streams.iter().map(|(direction, queue)| (*direction, queue.len()))
     }
 
-    /// Loses the streams of directions that fail the test.
+    /// Drops the streams of directions that fail the test.
     pub fn retain_streams(&mut self, mut keep: impl FnMut(usize, usize) -> bool) {
         self.streams.retain(|(from, to), _| keep(*from, *to));
     }
@@ -142,7 +143,8 @@ impl<M> PacketPool<M> {
         }
     }
 
-    /// Cuts everything between the peers in this set and the others, and opens the rest.
+    /// Cuts both directions between the peers in this set and the others, and opens all other
+    /// directions.
     pub fn split(&mut self, peers: usize, is_inside: impl Fn(usize) -> bool) {
         self.heal();
         for from in 0..peers {
@@ -157,7 +159,7 @@ impl<M> PacketPool<M> {
         self.cut.clear();
     }
 
-    /// Whether nothing passes from one to the other.
+    /// Whether the direction from one to the other is cut.
     pub fn is_cut(&self, from: usize, to: usize) -> bool {
         self.cut.contains(&(from, to))
     }

@@ -1,26 +1,25 @@
 //! Messages on their way between numbered peers, in virtual time: delay, jitter, loss, duplicates,
 //! reordering and cut directions.
 //!
-//! Harnesses with a clock of their own call it; [`PacketPool`](crate::PacketPool) is for those
-//! that deliver in any order.
-//! Absent: what a message says, who is connected, clocks. Chance is an argument of each call.
+//! Harnesses with a clock of their own call it; [`PacketPool`](crate::PacketPool) delivers in any
+//! order. Absent: content of messages, links, clocks. Randomness is an argument of each call.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::{Micros, Prng};
 
-/// What happens to messages of one direction.
+/// Conditions of the messages of one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NetConditions {
     /// Time every message takes.
     pub latency: Micros,
-    /// Drawn evenly from zero to this and added; datagrams may overtake each other.
+    /// Largest additional delay, drawn uniformly; datagrams may overtake each other.
     pub jitter: Micros,
     /// Datagrams lost, in thousandths.
     pub loss: u32,
     /// Datagrams that arrive twice, in thousandths.
     pub duplicate: u32,
-    /// Messages that take [`LATE`] longer, in thousandths.
+    /// Messages delayed by [`LATE`] more, in thousandths.
     pub late: u32,
 }
 
@@ -28,7 +27,7 @@ pub struct NetConditions {
 pub const LATE: Micros = Micros::from_millis(60);
 
 impl NetConditions {
-    /// Nothing but latency, in milliseconds.
+    /// Conditions with this latency in milliseconds and no faults.
     #[must_use]
     pub const fn latency_ms(millis: u64) -> NetConditions {
         let latency = Micros::from_millis(millis);
@@ -36,12 +35,12 @@ impl NetConditions {
     }
 }
 
-/// How a message travels.
+/// Delivery mode of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Delivery {
-    /// May be lost, doubled and overtaken.
+    /// May be lost, duplicated and overtaken.
     Datagram,
-    /// Arrives once, after the ones before it; waits while its direction is cut.
+    /// Arrives once, in order; waits while its direction is cut.
     Ordered,
 }
 
@@ -54,9 +53,9 @@ pub struct Packet<M> {
     pub from: usize,
     /// Index of the receiver.
     pub to: usize,
-    /// How it travels.
+    /// Its delivery mode.
     pub delivery: Delivery,
-    /// What was sent.
+    /// Content of the message.
     pub message: M,
 }
 
@@ -145,7 +144,7 @@ impl<M: Clone> PacketScheduler<M> {
 }
 
 impl<M> PacketScheduler<M> {
-    /// Lets a message arrive at this time; an ordered one not before the ones ahead of it.
+    /// Schedules a message for this time; an ordered one arrives no earlier than those before it.
     pub fn schedule(&mut self, at: Micros, from: usize, to: usize, delivery: Delivery, message: M) {
         let mut at = at;
         if delivery == Delivery::Ordered {
@@ -173,12 +172,12 @@ impl<M> PacketScheduler<M> {
         self.queue.iter()
     }
 
-    /// Conditions of all directions from now on. What is on its way arrives as planned.
+    /// Conditions of all directions from now on. Messages on their way are not affected.
     pub fn set_conditions(&mut self, conditions: NetConditions) {
         self.conditions = conditions;
     }
 
-    /// Latency of one direction instead of the common one; none for the common one.
+    /// Sets a latency for one direction, or with `None` restores the common one.
     pub fn set_latency(&mut self, from: usize, to: usize, latency: Option<Micros>) {
         self.directions.entry((from, to)).or_default().latency = latency;
     }
@@ -188,18 +187,18 @@ impl<M> PacketScheduler<M> {
         self.direction(from, to).latency.unwrap_or(self.conditions.latency)
     }
 
-    /// Ordered messages of this direction take so much longer.
+    /// Delays ordered messages of this direction by this much more.
     pub fn set_ordered_delay(&mut self, from: usize, to: usize, delay: Micros) {
         self.directions.entry((from, to)).or_default().ordered_delay = delay;
     }
 
-    /// No ordered message that is sent from now on arrives before this time.
+    /// Delays ordered messages that are sent from now on until at least this time.
     pub fn hold_ordered_until(&mut self, from: usize, to: usize, until: Micros) {
         self.directions.entry((from, to)).or_default().ordered_until = until;
     }
 
     /// Cuts one direction: datagrams sent into it are lost, ordered messages wait until it is open
-    /// again. What is on its way arrives.
+    /// again. Messages on their way arrive.
     pub fn set_cut(&mut self, now: Micros, from: usize, to: usize, is_cut: bool) {
         self.directions.entry((from, to)).or_default().is_cut = is_cut;
         let is_here = |packet: &Packet<M>| (packet.from, packet.to) == (from, to);

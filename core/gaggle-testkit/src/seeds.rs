@@ -1,12 +1,11 @@
-//! Which seeds a test runs, and how a failing one is printed.
+//! Seeds of a test run, and the report of a failing one.
 //!
 //! Harnesses that run many seeds call it. Environment: `GAGGLE_SEEDS=A..B` picks seeds,
-//! `GAGGLE_LONG=1` takes the long range.
-//! Absent: what a seed does.
+//! `GAGGLE_LONG=1` takes the long range. Absent: what a seed does.
 
 use std::ops::Range;
 
-/// Seeds of this run: `GAGGLE_SEEDS=A..B`, or as many from 0 as a usual or a long run takes.
+/// Seeds of this run: `GAGGLE_SEEDS=A..B`, or the first `usual` or `long` seeds.
 ///
 /// # Panics
 ///
