@@ -1,6 +1,6 @@
 //! Parser of the `#` fragment with which a token issuer returns to a page.
 //!
-//! Used by `sign_in.rs`. Absent: storage, meaning of tokens.
+//! `sign_in.rs` uses it. Absent: storage, meaning of tokens.
 
 /// Token and state of a fragment.
 #[derive(Debug, PartialEq, Eq)]

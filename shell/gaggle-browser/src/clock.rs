@@ -1,6 +1,6 @@
 //! Clock of a page.
 //!
-//! Passed to core as `now`. Absent: wall time.
+//! Pages pass its time to core as `now`. Absent: wall time.
 
 use gaggle_kit::Micros;
 

@@ -22,7 +22,7 @@ use web_sys::{
 
 use crate::arrival::arrived;
 
-/// Bytes the browser may buffer. More would only be older.
+/// Most bytes the browser may buffer. More would only arrive later.
 const BUFFERED_BYTES_MAX: u32 = 64 * 1024;
 /// Received datagrams queued for polling; beyond that the oldest is dropped.
 const DATAGRAMS_MAX: usize = 1_024;
@@ -168,7 +168,7 @@ impl Connection {
                 let (is_theirs, fatal) = (!matches!(task, Task::Offer), !matches!(task, Task::Candidate(_)));
                 if perform(&connection, &reporter, task).await.is_err() {
                     reporter.inbox.borrow_mut().refused += u64::from(is_theirs);
-                    // One bad address is no reason to give up; a bad description is.
+                    // A bad address does not end the attempt; a bad description does.
                     if fatal {
                         reporter.report(Report::Failed);
                         break;

@@ -1,6 +1,6 @@
 //! Stand-ins for a page's functions on other targets, so that tests of games need no browser.
 //!
-//! Absent: any behavior.
+//! Programs for native targets call them. Absent: any behavior.
 
 use gaggle::replica::ReplicaConfig;
 use gaggle::{Game, Micros, NoNetwork, OnlineConfig, RoomConfig, World};

@@ -111,7 +111,7 @@ impl Open {
             let text = event.data().as_string().filter(|text| text.len() <= MESSAGE_BYTES_MAX);
             match text {
                 Some(text) if inbox.len() < WAITING_MAX => inbox.push_back(SocketEvent::Text(text)),
-                // A gap in the messages would be worse than a new connection.
+                // A gap in the messages would be worse than reconnecting.
                 Some(_) => inbox.push_back(SocketEvent::Closed),
                 None => {}
             }

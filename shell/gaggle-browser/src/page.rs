@@ -171,7 +171,7 @@ impl<E: Engine + 'static> Table<E> {
         }
     }
 
-    /// The page was shown or hidden: hidden pages have slow timers, but arrivals are immediate.
+    /// The page was shown or hidden. Timers of hidden pages are slow, but arrivals still wake them.
     fn note_visibility(&mut self, look: &Rc<dyn Fn()>) {
         let hidden = self.document.hidden();
         on_arrival(hidden.then(|| Rc::clone(look)));
@@ -283,7 +283,7 @@ fn run<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsValue
 fn listen<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsValue> {
     let (window, document) = (table.borrow().window.clone(), table.borrow().document.clone());
     on(&window, "keydown", table, |table, event: KeyboardEvent| {
-        // Keyboard shortcuts belong to the browser.
+        // Keyboard shortcuts are for the browser.
         if event.ctrl_key() || event.alt_key() || event.meta_key() {
             return;
         }
@@ -299,7 +299,7 @@ fn listen<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsVa
     on(&window, "blur", table, |table, _: Event| table.keys.let_go())?;
     on(&window, "pagehide", table, |table, _: Event| table.room.close())?;
     on(&window, "pageshow", table, |table, event: Event| {
-        // Restored from the back-forward cache: its slot and links are gone.
+        // The page was restored from the back-forward cache: its slot and links are gone.
         if js_sys::Reflect::get(&event, &"persisted".into()).is_ok_and(|persisted| persisted.is_truthy()) {
             let _ = table.window.location().reload();
         }
@@ -310,7 +310,7 @@ fn listen<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsVa
             table.update();
         }
     });
-    // A page may be opened in the background.
+    // The page may have been opened in the background.
     table.borrow_mut().note_visibility(&look);
     on(&document, "visibilitychange", table, move |table, _: Event| table.note_visibility(&look))
 }

@@ -48,7 +48,7 @@ impl ConnectMesh for PageConnect {
             ice: setup.ice_servers.to_vec(),
             relay: setup.relay.map(|relay| relay_url(&self.server, &relay.socket)),
         };
-        // Without WebRTC only a WebSocket can work: do not wait for timeouts to find out.
+        // Without WebRTC only a WebSocket can work: this avoids waiting for timeouts.
         let only_path = self.config.only_path.or((!has_webrtc()).then_some(Path::WebSocket));
         let config = OnlineConfig { only_path, ..self.config };
         mesh(setup.local_id, setup.ticket, &servers, config.mesh(), setup.seed)
@@ -76,7 +76,7 @@ pub fn random_seed() -> u64 {
         .and_then(|crypto| crypto.get_random_values_with_u8_array(&mut bytes).ok());
     match filled {
         Some(_) => u64::from_le_bytes(bytes),
-        // Without a secure source any other will do: no secret depends on seeds.
+        // Without a secure source a weaker one suffices: no secret depends on seeds.
         None => js_sys::Math::random().to_bits(),
     }
 }

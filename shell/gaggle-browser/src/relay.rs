@@ -16,7 +16,7 @@ use web_sys::{BinaryType, MessageEvent, RtcConfiguration, WebSocket};
 use crate::arrival::arrived;
 use crate::connection::{Connection, Inbox, Report, Task};
 
-/// Bytes the browser may buffer. More would only be older.
+/// Most bytes the browser may buffer. More would only arrive later.
 const BUFFERED_BYTES_MAX: u32 = 64 * 1024;
 /// Frames queued for polling; beyond that the oldest datagram is dropped.
 const FRAMES_MAX: usize = 2_048;

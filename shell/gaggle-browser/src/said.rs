@@ -30,7 +30,7 @@ impl Said {
                 return;
             }
             RoomEvent::RequestRejected { .. } => self.refusal = Some(event.to_string()),
-            // The room that was found instead.
+            // The room that was found instead of the requested one.
             RoomEvent::GuestKey(_)
             | RoomEvent::RoomListChanged
             | RoomEvent::RoomJoined { .. }

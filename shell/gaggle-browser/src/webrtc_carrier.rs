@@ -38,8 +38,8 @@ impl std::fmt::Debug for WebRtcCarrier {
     }
 }
 
-/// The first connection of a page starts the browser's WebRTC threads, ten times the work of a
-/// later one. Do it now instead of in the frame in which a peer joins.
+/// Makes the browser start its WebRTC threads, which takes ten times as long as a later connection,
+/// now instead of in the frame in which a peer joins.
 fn wake_browser() {
     if let Ok(connection) = RtcPeerConnection::new() {
         connection.close();
@@ -78,7 +78,7 @@ impl WebRtcCarrier {
         }
     }
 
-    /// Carries out the negotiator's commands.
+    /// Executes the negotiator's commands.
     fn obey(&mut self) {
         while let Some((peer, attempt, command)) = self.negotiator.poll_command() {
             let task = match command {
