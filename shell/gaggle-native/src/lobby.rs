@@ -99,7 +99,7 @@ impl LobbyWebSocket {
             return self.end();
         }
         loop {
-            // Earlier unsent bytes, and pongs.
+            // Sends earlier unsent bytes, and pongs.
             if let Err(error) = socket.flush()
                 && !is_waiting(&error)
             {
@@ -109,7 +109,7 @@ impl LobbyWebSocket {
                 Ok(Message::Text(text)) => return Some(SocketEvent::Text(text.as_str().to_string())),
                 Ok(Message::Ping(_) | Message::Pong(_)) => {}
                 Err(error) if is_waiting(&error) => return None,
-                // A close frame, or something that no lobby sends.
+                // A close frame, or a message that no lobby sends.
                 Ok(_) | Err(_) => return self.end(),
             }
         }
@@ -142,7 +142,7 @@ impl LobbySocket for LobbyWebSocket {
 
     fn disconnect(&mut self) {
         if let State::Open(socket) = &mut self.state {
-            // A close frame, if it can be sent at once.
+            // Sends a close frame, if that is possible at once.
             let _ = socket.close(None);
             let _ = socket.flush();
         }

@@ -18,7 +18,7 @@ use crate::network_watch::NetworkWatch;
 use crate::sockets::{DATAGRAMS_AT_ONCE, Sockets};
 use crate::websocket::{self, Opening, Security, Stream, is_waiting};
 
-/// Bytes queued for the kernel. More would only be older.
+/// Most bytes queued for the kernel. More would only arrive later.
 const WRITE_BUFFER_MAX: usize = 128 * 1024;
 /// Polling interval while a socket is opening or has unsent bytes: it cannot wake its caller.
 const LOOK_AGAIN: Micros = Micros::from_millis(5);
@@ -83,7 +83,7 @@ impl RelayWebSocket {
         let State::Open(socket) = &mut self.state else { return Ok(()) };
         match socket.write(Message::Binary(Bytes::copy_from_slice(frame))) {
             Err(Error::WriteBufferFull(_)) => Err(WouldBlock),
-            // Reading will report any other error.
+            // Reading reports any other error.
             _ => Ok(()),
         }
     }
@@ -108,7 +108,7 @@ impl RelayWebSocket {
                     Some(RelaySocketEvent::Closed)
                 }
             },
-            // A connection of another network would only time out.
+            // A connection over the former network would only time out.
             State::Open(socket) if self.watch.has_moved(socket.get_ref().tcp()) => {
                 self.state = State::Closed;
                 Some(RelaySocketEvent::Closed)
@@ -122,7 +122,7 @@ impl RelayWebSocket {
                     }
                     Ok(_) => {}
                     Err(error) if is_waiting(&error) => {
-                        // Pongs, and earlier unsent bytes.
+                        // Sends pongs, and earlier unsent bytes.
                         let _ = socket.flush();
                         return None;
                     }

@@ -36,7 +36,7 @@ impl Sockets {
                 socket.set_nonblocking(true)?;
                 Ok((socket.local_addr()?, socket))
             });
-            // An address that has disappeared again is no loss.
+            // An address that has disappeared again is not needed.
             self.sockets.extend(opened);
         }
     }

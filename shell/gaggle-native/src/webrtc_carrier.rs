@@ -20,7 +20,7 @@ use crate::sockets::{DATAGRAMS_AT_ONCE, Sockets};
 /// Requests to a STUN server until it answers, and their interval.
 const QUESTIONS_MAX: u32 = 5;
 const QUESTION_EVERY: Duration = Duration::from_millis(250);
-/// STUN servers used: more find no other addresses.
+/// Most STUN servers used: further ones find no other addresses.
 const SERVERS_MAX: usize = 3;
 /// Polling interval: sockets cannot wake their caller.
 const LOOK_AGAIN: Micros = Micros::from_millis(2);
@@ -95,7 +95,7 @@ impl WebRtcCarrier {
                 NegotiationCommand::Candidate(candidate) => {
                     let held = self.held(peer, attempt);
                     let added = held.map_or(Ok(()), |held| held.channel.add_remote(&candidate.candidate));
-                    // One bad address is no reason to give up, and the mDNS names of browsers are
+                    // One bad address does not end the attempt, and the mDNS names of browsers are
                     // expected.
                     self.refused += u64::from(added.is_err() && !candidate.candidate.contains(".local"));
                     Ok(())
@@ -377,7 +377,7 @@ impl Finder {
         if let Some(names) = &self.names {
             self.servers.extend(names.try_iter().take(SERVERS_MAX - known));
         }
-        // A name that was resolved late: do not let a connecting peer wait longer.
+        // A name was resolved late: a connecting peer must not wait longer for its answer.
         if self.servers.len() > known && self.times > 0 {
             self.times = 0;
             self.next_at = Some(now);

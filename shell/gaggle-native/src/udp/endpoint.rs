@@ -341,7 +341,8 @@ impl Endpoint {
         }
     }
 
-    /// The session in which a peer was last heard: after its restart, older ones are dead.
+    /// The session in which a peer was last heard: after the peer's restart, older sessions are
+    /// unused.
     fn best(&self, peer: PeerId) -> Option<usize> {
         let of_peer =
             self.sessions.iter().enumerate().filter(|(_, session)| session.peer == peer && session.confirmed);

@@ -104,7 +104,7 @@ impl Ephemeral {
     }
 
     /// Keys of a session, from both public keys and the handshake so far; none if the other side's
-    /// key would make them predictable.
+    /// key makes the shared secret predictable.
     pub(crate) fn keys(&self, theirs: &[u8; 32], room: &RoomKey, said: &[&[u8]]) -> Option<SessionKeys> {
         let shared = x25519(self.secret, *theirs);
         if shared == [0; 32] {

@@ -36,7 +36,7 @@ pub(crate) struct Session {
     pub(crate) confirmed: bool,
     /// An encrypted datagram has arrived.
     pub(crate) used: bool,
-    /// Answer to a repeated knock, on the side that was knocked at.
+    /// Answer to a repeated knock, on the side that received the knock.
     pub(crate) answer: Option<Answer>,
     move_to: Option<Move>,
 }
@@ -147,8 +147,8 @@ impl Session {
         if from == self.address {
             self.move_to = None;
         } else if newest {
-            // An old datagram from another address is a copy, or was overtaken by one from the new
-            // address.
+            // An old datagram from another address is a copy, or was overtaken by a datagram from
+            // the new address.
             self.consider_move(now, from, size, token, transmit);
         }
         Opened::Data(length)
