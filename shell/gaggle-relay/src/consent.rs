@@ -1,9 +1,8 @@
 //! Addresses of a channel that have consented to receive.
 //!
-//! Called by `udp.rs`. Source addresses can be forged, and a valid ICE check only proves knowledge
-//! of the channel's password: a member could direct traffic at a third party. So each address is
-//! first sent a request that only the other side of the channel can answer, and the check waits for
-//! that answer. Absent: sockets, ICE itself.
+//! `udp.rs` calls it. Source addresses can be forged, and a valid ICE check only proves knowledge
+//! of the channel's password. So each address is first sent a request that only the other side can
+//! answer, or a member could direct traffic at a third party. Absent: sockets, ICE itself.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -19,10 +18,10 @@ const ASKED_MAX: usize = 4;
 const AGREED_EVER_MAX: usize = 64;
 /// A request is repeated with a check that arrives this much later.
 const ASK_AGAIN: Duration = Duration::from_millis(40);
-/// Later answers are ignored.
+/// Longest time until an answer counts; later ones are ignored.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
-/// Lifetime of consent (RFC 7675 has the same). Checks arrive every three seconds and renew it from
-/// the tenth on.
+/// Lifetime of consent, as in RFC 7675. Checks arrive every three seconds; from the tenth on they
+/// renew it.
 const AGREED_FOR: Duration = Duration::from_secs(30);
 const ASK_ANEW_AFTER: Duration = Duration::from_secs(10);
 
@@ -50,7 +49,7 @@ struct Asked {
     check: Vec<u8>,
 }
 
-/// What to do with a check.
+/// Decision about a check.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Judged {
     /// Pass it to the channel now.

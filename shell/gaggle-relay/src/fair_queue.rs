@@ -1,6 +1,6 @@
 //! Bounded queue that serves networks in turn, so that heavy ones do not delay others.
 //!
-//! Used at the UDP port for datagrams in both directions. Absent: what is queued.
+//! The UDP port queues datagrams of both directions in it. Absent: the queued items.
 
 use std::collections::{BTreeMap, VecDeque};
 

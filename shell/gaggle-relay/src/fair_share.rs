@@ -1,7 +1,7 @@
 //! Shares of senders in one receiver's send buffer, so that heavy senders leave space for light
 //! ones.
 //!
-//! Used at the UDP port for each channel. Absent: the buffer itself.
+//! The UDP port uses it for each channel. Absent: the buffer itself.
 
 use std::collections::BTreeMap;
 

@@ -126,7 +126,7 @@ mod tests {
             let now = Micros::from_millis(ms);
             let began = |nth: u8| 3_000 + 7 * u64::from(nth);
             let asking = (0..50).find(|nth| asks.iter().any(|after| began(*nth) + after == ms));
-            // Somewhere among six requests of the flood.
+            // The page's request falls somewhere among six requests of the flood.
             let turn = random.below(7);
             for nth in 0..7 {
                 match asking.filter(|_| nth == turn) {

@@ -1,7 +1,7 @@
 //! A relay on loopback with its own ticket key, for tests and examples.
 //!
-//! A real server issues tickets to members of its rooms; this one issues them on request. Absent:
-//! lobby, TLS.
+//! Tests and examples start it. A real server issues tickets to members of its rooms; this one
+//! issues them on request. Absent: lobby, TLS.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -100,7 +100,7 @@ impl Drop for Loopback {
     }
 }
 
-/// Opens both ports. If any will do, one that is free for both.
+/// Opens both ports. If any number will do, chooses one that is free for both.
 async fn bind(address: SocketAddr) -> io::Result<(TcpListener, UdpPort)> {
     let mut attempts = if address.port() == 0 { BIND_ATTEMPTS } else { 1 };
     loop {

@@ -147,7 +147,7 @@ impl Relay {
         &mut self.totals
     }
 
-    /// Counts an excess of a limit found by the sockets.
+    /// Counts an excess of a limit that the sockets found.
     pub(crate) fn exceed(&mut self, limit: RelayLimit) {
         self.limits.exceed(limit);
     }

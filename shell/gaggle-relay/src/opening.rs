@@ -1,6 +1,6 @@
 //! Channels that are not open yet: one per socket, limited in total and per network.
 //!
-//! Used by `udp.rs`. Absent: open channels.
+//! `udp.rs` uses it. Absent: open channels.
 
 use std::collections::BTreeMap;
 

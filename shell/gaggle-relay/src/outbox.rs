@@ -10,7 +10,7 @@ use gaggle_websocket::{Frame, Queue};
 
 use crate::fair_share::sender_of;
 
-/// Bytes of queued datagrams: more would only be older.
+/// Most bytes of queued datagrams: more would only arrive later.
 const DATA_BYTES_MAX: usize = 128 * 1024;
 /// Queued control frames; a client that reads never has as many.
 const CONTROL_MAX: usize = 1_024;
@@ -18,7 +18,7 @@ const CONTROL_MAX: usize = 1_024;
 /// Frames for one socket, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    /// Each with the sender of its datagram, if it is one.
+    /// Frames, each with the sender of its datagram, if it is one.
     frames: VecDeque<(Option<PeerId>, Frame)>,
     frame_bytes: usize,
     data_bytes: usize,

@@ -351,7 +351,7 @@ impl RelayServer {
         count(self.lock().relay.totals_mut());
     }
 
-    /// Without its thread the UDP port is gone: disables channels and drops its jobs.
+    /// Disables channels and drops jobs if the UDP port's thread has ended.
     fn look_at_port(&self) {
         let is_gone = {
             let port = self.port.lock().unwrap_or_else(PoisonError::into_inner);
@@ -462,7 +462,7 @@ mod tests {
     #[tokio::test]
     async fn tickets_are_checked_by_issuing_clock() {
         let signer = TicketSigner::from_secret(&[7; 32]);
-        // A clock far from the wall clock, as after a suspend.
+        // A clock far from the wall clock, as after a suspension.
         let clock: UnixClock = Box::new(|| 1_000_000);
         let relay = RelayServer::start_with_clock(signer.key(), RelayConfig::default(), None, clock).unwrap();
         for (expires, kind) in [(1_000_060, 7), (999_940, 11)] {

@@ -1,6 +1,6 @@
 //! Counters of a relay, for operators.
 //!
-//! Read by metrics and tests. Absent: when they are counted.
+//! Metrics and tests read them. Absent: when they are counted.
 
 use gaggle_link::relay::RelayReject;
 

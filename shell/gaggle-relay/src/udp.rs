@@ -1,9 +1,8 @@
 //! The UDP port: channels of all members on one socket, and STUN responses.
 //!
-//! Runs on its own thread, with jobs from `server.rs`. A channel exists only after a member
-//! requested it over its socket; other datagrams are dropped and counted. Nothing is sent to an
-//! address without [consent](crate::consent). Networks are served in turn by a [fair
-//! queue](crate::fair_queue). Absent: rules of the relay (`machine.rs`), WebRTC (`gaggle-rtc`).
+//! It runs on its own thread, with jobs from `server.rs`. A channel exists only after a member
+//! requested it; nothing is sent to an address without [consent](crate::consent), and a [fair
+//! queue](crate::fair_queue) serves networks in turn. Absent: rules of the relay, WebRTC.
 
 mod intake;
 mod socket;
@@ -177,7 +176,7 @@ impl Port {
         }
     }
 
-    /// Whether there is work that waits for nothing.
+    /// Whether there is work that can be done at once.
     fn has_work(&self) -> bool {
         !(self.offers.is_empty() && self.waiting.is_empty() && self.leaving.is_empty())
     }
@@ -240,7 +239,7 @@ impl Port {
         server.count_slow(dropped);
     }
 
-    /// Sends what this iteration produced. Beyond the limit, each network gets its share.
+    /// Sends the output of this iteration. Beyond the limit, each network gets its share.
     fn leave(&mut self, now: Instant, server: &RelayServer) {
         let (mut touched, mut work) = (BTreeSet::new(), 0);
         while work < WORK_PER_TURN
@@ -278,7 +277,7 @@ impl Port {
         server.count_slow(dropped);
     }
 
-    /// Passes queued datagrams to channels, networks in turn.
+    /// Passes queued datagrams to channels, serving networks in turn.
     fn decrypt(&mut self, now: Instant, server: &RelayServer) {
         let began = Instant::now();
         while let Some((_, Waiting { id, from, length, buffer })) = self.waiting.pop() {
@@ -470,7 +469,7 @@ fn transmit(socket: &Socket, consent: &Consent, now: Instant, to: SocketAddr, by
     }
 }
 
-/// Time for limits, which know no clock.
+/// Time since the start, for rate limits, which have no clock.
 pub(crate) fn micros(began: Instant) -> Micros {
     Micros::new(began.elapsed().as_micros() as u64)
 }

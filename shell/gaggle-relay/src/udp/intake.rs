@@ -117,8 +117,8 @@ impl Port {
         judged.is_taken
     }
 
-    /// Handles a consent answer. Returns the waiting check, possibly empty; none if the answer is
-    /// invalid.
+    /// Handles a consent answer. Returns the waiting check, which may be empty; none if the answer
+    /// is invalid.
     pub(super) fn take_answer(
         &mut self,
         id: ConnectionId,

@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket as StdUdpSocket};
 
 use tokio::net::UdpSocket;
 
-/// Kernel buffers for times when the thread is busy: about 1,300 datagrams. More would only be
-/// older when read.
+/// Kernel buffers for times when the thread is busy: about 1,300 datagrams. With more, datagrams
+/// would only be read later.
 const KERNEL_BYTES: usize = 1 << 20;
 
 /// UDP port for channels.
@@ -27,7 +27,7 @@ impl UdpPort {
     pub fn bind(listen: SocketAddr, told: &[SocketAddr]) -> io::Result<UdpPort> {
         let socket = StdUdpSocket::bind(listen)?;
         socket.set_nonblocking(true)?;
-        // A smaller buffer is no reason not to serve.
+        // A smaller buffer still works.
         let buffers = socket2::SockRef::from(&socket);
         let _ = buffers.set_recv_buffer_size(KERNEL_BYTES);
         let _ = buffers.set_send_buffer_size(KERNEL_BYTES);
@@ -81,7 +81,7 @@ impl Socket {
         Ok((length, SocketAddr::new(from.ip().to_canonical(), from.port())))
     }
 
-    /// A datagram the kernel has no space for is lost, as on the network.
+    /// Sends a datagram. If the kernel has no space for it, it is lost, as on the network.
     pub(super) fn send(&self, bytes: &[u8], to: SocketAddr) {
         let to = match to.ip() {
             IpAddr::V4(ip) if self.is_ipv6 => SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()),
