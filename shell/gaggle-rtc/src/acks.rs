@@ -1,9 +1,8 @@
 //! Delayed acknowledgements of a channel.
 //!
-//! Used by `gate.rs`. SCTP acknowledges every second message of a game in a datagram of its own,
-//! which costs as much as a message. Here an acknowledgement waits for a message to travel with,
-//! unless the other side needs it at once: with much in flight, or after a loss. Absent: parsing
-//! (`sctp.rs`).
+//! `gate.rs` uses it. SCTP acknowledges every second message of a game in a datagram of its own.
+//! Here an acknowledgement waits until a message can carry it, unless the other side needs it at
+//! once: with much data in flight, or after a loss. Absent: parsing (`sctp.rs`).
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +34,7 @@ impl Acks {
         }
     }
 
-    /// What to send for an outgoing packet: itself, joined with an acknowledgement, or nothing yet.
+    /// Bytes to send for an outgoing packet: itself, joined with an acknowledgement, or none yet.
     pub(crate) fn passing<'a>(&'a mut self, now: Instant, packet: &'a [u8]) -> Option<&'a [u8]> {
         if let Some(ack) = sctp::lone_ack(packet) {
             let is_early = self.since.is_some_and(|since| now < since + WAIT);
@@ -71,7 +70,7 @@ impl Acks {
         Some(ack)
     }
 
-    /// Everything is acknowledged.
+    /// Resets the state: everything is acknowledged.
     fn done(&mut self) {
         (self.since, self.bytes, self.waiting) = (None, 0, None);
     }
@@ -115,7 +114,7 @@ mod tests {
         assert_eq!(acks.take_due(begin + 40 * MS), None);
         assert_eq!(acks.take_due(begin + 41 * MS).unwrap()[..], acknowledgement(4));
         assert_eq!(acks.take_due(begin + 41 * MS), None);
-        // One that SCTP itself delayed is sent unchanged.
+        // An acknowledgement that SCTP itself delayed is sent unchanged.
         acks.received(begin + 50 * MS, &message(100));
         let late = acknowledgement(5);
         assert_eq!(acks.passing(begin + 250 * MS, &late), Some(&late[..]));
@@ -133,7 +132,7 @@ mod tests {
         let gaps = packet(&[(3, &ack(2, 1))]);
         assert_eq!(acks.passing(now, &gaps), Some(&gaps[..]));
         assert_eq!(acks.due(), None, "an older one is not sent after it");
-        // No data arrived: it acknowledges something else and must not be delayed.
+        // No data arrived, so the packet acknowledges something else and must not be delayed.
         assert_eq!(acks.passing(now, &plain), Some(&plain[..]));
     }
 

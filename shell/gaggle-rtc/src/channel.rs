@@ -1,6 +1,6 @@
 //! One WebRTC data channel: number 0, unordered, without retransmission, negotiated in advance.
 //!
-//! Used by `gaggle-native` and `gaggle-relay`, which have the sockets. Absent: signaling, sockets.
+//! `gaggle-native` and `gaggle-relay` use it, which have the sockets. Absent: signaling, sockets.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -339,7 +339,7 @@ impl RtcChannel {
         let out = self.contained(RtcChannel::poll_alive).ok().flatten();
         out.unwrap_or_else(|| match std::mem::replace(&mut self.ended, true) {
             false => RtcOutput::Closed,
-            // The channel is dead.
+            // A crashed channel has no output.
             true => RtcOutput::Timeout(now + std::time::Duration::from_secs(3_600)),
         })
     }

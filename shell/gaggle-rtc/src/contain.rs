@@ -1,6 +1,6 @@
 //! Containment of panics: unexpected input may make str0m panic, which must end only one channel.
 //!
-//! Used by `channel.rs`; panic hooks ask [`is_contained`]. Absent: what runs inside.
+//! `channel.rs` uses it; panic hooks ask [`is_contained`]. Absent: the contained calls.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,8 +9,8 @@ thread_local! {
     static CONTAINING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread, right now, ends one channel only. For panic hooks that would
-/// abort the process.
+/// Whether a panic on this thread, at this moment, ends only one channel. For panic hooks that
+/// would abort the process.
 pub fn is_contained() -> bool {
     CONTAINING.get()
 }

@@ -1,11 +1,8 @@
 //! Guard between a channel's encryption and its SCTP.
 //!
-//! There is one stream; SCTP would keep state for each of 65,536 that a peer names, and scan it
-//! with every datagram. Packets that name another stream never reach it and end the channel;
-//! [`crate::intake`] finds what else would cost SCTP too much. Outgoing acknowledgements are
-//! [joined](crate::acks). str0m creates encrypted sessions through a provider that is global to the
-//! process, so a channel's gate is passed beside it, in a thread-local, while the channel is
-//! created. Absent: sockets.
+//! str0m calls it through a provider of encrypted sessions. Packets that name another stream than 0
+//! never reach SCTP, which would keep state for each, and end the channel; [`crate::intake`] finds
+//! other expensive packets; outgoing acknowledgements are [joined](crate::acks). Absent: sockets.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -22,7 +19,8 @@ use crate::intake::{Intake, Verdict};
 use crate::sctp;
 
 thread_local! {
-    /// Gate of the channel that is being created.
+    /// Gate of the channel that is being created. str0m's provider is global, so the gate is passed
+    /// beside it in a thread-local.
     static NEXT: RefCell<Option<Arc<Gate>>> = const { RefCell::new(None) };
 }
 

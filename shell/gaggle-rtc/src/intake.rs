@@ -1,9 +1,8 @@
-//! Bounds on what SCTP must buffer and process for the other side.
+//! Bounds on the data that SCTP must buffer and process for the other side.
 //!
-//! Called by `gate.rs` before SCTP. SCTP keeps every fragment until its message is complete, and
-//! everything after a gap until the gap is closed; it scans all of that with every chunk, answers
-//! whatever asks for an answer, and looks up all that an acknowledgement names. None of it is
-//! bounded there, so it is bounded here. Absent: parsing (`sctp.rs`).
+//! `gate.rs` calls it before SCTP, which keeps every fragment until its message is complete and
+//! everything after a gap until the gap is closed, scans all of it with every chunk, and has no
+//! bounds of its own. Absent: parsing (`sctp.rs`).
 
 use crate::sctp::{self, Chunk, Ends};
 
@@ -82,7 +81,7 @@ impl Intake {
         match slot {
             // A repetition must be identical.
             Some((known, before)) if *known == number => return *before == ends,
-            // Older than the record: it was received long ago.
+            // A chunk older than the record was received long ago.
             Some((known, _)) if number.wrapping_sub(*known).cast_signed() < 0 => return true,
             _ => *slot = Some((number, ends)),
         }
@@ -110,7 +109,7 @@ mod tests {
             body[..4].copy_from_slice(&number.to_be_bytes());
             packet(&[(0, &body)])
         };
-        // Numbers start anywhere, and wrap.
+        // Chunk numbers start anywhere, and wrap.
         let first = u32::MAX - 3;
         let mut intake = Intake::default();
         assert_eq!(intake.judge(&numbered(first)), Verdict::Pass);

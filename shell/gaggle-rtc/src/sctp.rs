@@ -1,7 +1,7 @@
 //! The parts of SCTP (RFC 9260) needed to guard a channel: streams a packet names, its chunks, and
 //! acknowledgements to join.
 //!
-//! Used by `gate.rs`, `intake.rs` and `acks.rs`. Packets are complete here, and parsed before any
+//! `gate.rs`, `intake.rs` and `acks.rs` use it. Packets are complete here, and parsed before any
 //! state is kept for them. Absent: SCTP associations.
 
 use crc::{CRC_32_ISCSI, Crc, Table};

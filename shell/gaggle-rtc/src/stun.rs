@@ -1,7 +1,7 @@
 //! STUN messages (RFC 8489): requests for the own public address and their responses, and signed
 //! connectivity checks.
 //!
-//! Used by carriers and the relay. Absent: ICE, sockets.
+//! Carriers and the relay use it. Absent: ICE, sockets.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
