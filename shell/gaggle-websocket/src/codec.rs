@@ -1,6 +1,6 @@
 //! WebSocket frames of a server (RFC 6455, section 5): bytes to messages, messages to bytes.
 //!
-//! Used by `connection.rs`. Complete messages are read in place; only fragments are buffered, up to
+//! `connection.rs` uses it. Complete messages are read in place; only fragments are buffered, up to
 //! the length of one message. Absent: sockets, TLS, which messages a server accepts.
 
 use std::cell::RefCell;
@@ -97,13 +97,13 @@ struct Pieces {
 }
 
 impl Decoder {
-    /// For messages of this kind with at most `max` bytes.
+    /// A decoder of messages of this kind with at most `max` bytes.
     pub fn new(kind: MessageKind, max: u32) -> Decoder {
         Decoder { max, kind, held: Vec::new(), message: None }
     }
 
-    /// Passes the messages in these bytes, which are modified, to `heard` until it returns false.
-    /// Returns what it returned last.
+    /// Passes the messages in these bytes, which are modified, to `heard` until that returns false.
+    /// Returns the last result of `heard`.
     ///
     /// # Errors
     /// If the client violated the protocol: nothing more can be decoded.
@@ -561,7 +561,7 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 *byte = (state >> 56) as u8;
             }
-            // Valid enough that half of them decode to something.
+            // Valid enough that half of the cases decode to a message.
             bytes[0] &= 0x8f;
             bytes[1] |= 0x80;
             for part in bytes.chunks_mut(11) {

@@ -1,9 +1,8 @@
 //! One WebSocket: frames in and out of a TCP stream, plain or TLS, without blocking.
 //!
-//! Shared by the reactor and all writers. Any thread queues frames and flushes them at once; only
-//! what the kernel does not take waits for the reactor's thread (`reactor.rs`), so that a message
-//! between two clients costs one wake-up instead of two. Absent: which frames are dropped, what
-//! messages mean.
+//! The reactor and all writers share it. Any thread queues frames and flushes them at once; only
+//! bytes the kernel does not take wait for the reactor's thread (`reactor.rs`). Absent: which
+//! frames are dropped, meaning of messages.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -128,7 +127,7 @@ impl<Q: Queue> Connection<Q> {
         self.blocked.load(Ordering::Acquire)
     }
 
-    /// The kernel may take more.
+    /// Writes again, because the kernel may take more.
     pub(crate) fn resume(&self) {
         if self.is_blocked() {
             self.flush();

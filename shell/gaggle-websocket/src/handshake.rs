@@ -11,7 +11,7 @@ use std::time::Duration;
 use base64ct::{Base64, Encoding};
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
-/// Appended to every key by the standard.
+/// Suffix that the standard appends to every key.
 const SUFFIX: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 /// Longest accepted request in bytes.
 const REQUEST_BYTES_MAX: usize = 16 * 1024;

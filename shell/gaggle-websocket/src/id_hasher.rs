@@ -1,7 +1,7 @@
 //! Hasher for consecutive numbers assigned by this process.
 //!
-//! Used by the reactor, lobby and relay. Clients cannot choose such numbers to collide, so no
-//! secret is mixed in. Absent: keys from clients.
+//! The reactor, lobby and relay use it. Clients cannot choose such numbers to collide, so no secret
+//! is mixed in. Absent: keys from clients.
 
 use std::hash::{BuildHasher, Hasher};
 

@@ -165,7 +165,7 @@ impl<Q: Queue> Line<Q> {
     }
 }
 
-/// What the messages of one read require, the strongest last.
+/// Requirement of the messages of one read, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     More,

@@ -234,7 +234,7 @@ impl<H: Handler> Worker<H> {
                 _ => {}
             }
             self.now = Instant::now();
-            // Earlier ones and newly reported ones: each once per iteration.
+            // Connections left over and newly reported ones: each once per iteration.
             let unread = std::mem::take(&mut self.unread);
             for event in &events {
                 self.turn(event);
@@ -370,8 +370,9 @@ impl<H: Handler> Worker<H> {
         }
     }
 
-    /// The handler is done with this connection. Unread bytes would make the kernel discard the
-    /// last frames, so it is closed after the other side has closed, or a timeout.
+    /// Finishes a connection that the handler has closed. Unread bytes would make the kernel
+    /// discard the last frames, so the socket is closed after the other side has closed, or a
+    /// timeout.
     fn finish(&mut self, token: Token) {
         let Some(line) = self.lines.get_mut(&token).filter(|line| line.lingers.is_none()) else { return };
         if !line.connection.has_ended() {
