@@ -1,6 +1,6 @@
 //! Files served under `/`, from a folder or another source such as a page built into the binary.
 //!
-//! Called by `http.rs`. Finding a file reads its name, length and age; `body.rs` reads its content
+//! `http.rs` calls it. Finding a file reads its name, length and age; `body.rs` reads its content
 //! piece by piece. Absent: sending, caching in memory.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const PAGES_MAX: usize = 256;
 /// A file to be served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
-    /// Its bytes, or where they are.
+    /// Its bytes, or the file to read them from.
     pub content: Content,
     /// MIME type such as `text/html; charset=utf-8`.
     pub content_type: &'static str,
@@ -34,7 +34,7 @@ pub struct Asset {
     pub scripts: Arc<[String]>,
 }
 
-/// Bytes of a file, or where they are.
+/// Bytes of a file, or the file to read them from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// In memory, shared by all requests.

@@ -1,6 +1,6 @@
 //! A server on its own threads, for programs and tests without an async runtime.
 //!
-//! Absent: what the server does (`server.rs`).
+//! They start it and stop it. Absent: what the server does (`server.rs`).
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Response bodies: bytes, or a file that is read piece by piece while it is sent.
 //!
-//! Used by `http.rs`. A piece is read once the previous one was taken, and never on a thread that
+//! `http.rs` uses it. A piece is read once the previous one was taken, and never on a thread that
 //! serves connections. Absent: which file is sent (`assets.rs`).
 
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::handshake_limit::Serving;
 
 /// Bytes per read: a connection holds two of these at most, besides kernel buffers.
 const PIECE: u64 = 32 << 10;
-/// Disk operations at a time; more would only queue in the disk.
+/// Most disk operations at a time; more would only wait in the disk's queue.
 const READS_MAX: usize = 8;
 
 /// Access to the disk.

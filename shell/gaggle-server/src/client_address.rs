@@ -1,6 +1,7 @@
-//! Address of the client behind a request: what proxies report, and what of it is trusted.
+//! Address of the client behind a request: the addresses that proxies report, and which of them are
+//! trusted.
 //!
-//! Called by `http.rs`. Absent: what clients may do (`handshake_limit.rs`, `pace.rs`).
+//! `http.rs` calls it. Absent: limits of clients (`handshake_limit.rs`, `pace.rs`).
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -72,8 +73,8 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// The client behind trusted proxies. Each proxy appends the address it was called from, so the
-/// last address that is no trusted proxy counts; earlier ones are claims of the client.
+/// The client behind trusted proxies. Each proxy appends the address of its caller, so the last
+/// address that is not a trusted proxy is the client's; earlier ones are claims of the client.
 pub(crate) fn forwarded_for(headers: &HeaderMap, is_proxy: impl Fn(IpAddr) -> bool) -> Option<IpAddr> {
     let lines = headers.get_all("x-forwarded-for").iter().rev();
     let entries = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
@@ -104,7 +105,7 @@ pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
 }
 
 /// Whether the request names this host by a local name. A page that reached this server through its
-/// own name does not.
+/// public name does not.
 pub(crate) fn is_local_host(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
     let name = match host.rsplit_once(':') {

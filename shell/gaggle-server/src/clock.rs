@@ -1,6 +1,6 @@
 //! The server's clock: Unix time that never goes backwards while the server runs.
 //!
-//! Given to lobby, relay and tickets. Absent: timers.
+//! The lobby, the relay and tickets use it. Absent: timers.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 

@@ -1,6 +1,6 @@
 //! Node and directory behind one lock, connected to sockets, storage and the shared log.
 //!
-//! Called by socket threads and timers. Under the lock messages are handled and queued for sockets,
+//! Socket threads and timers call it. Under the lock messages are handled and queued for sockets,
 //! in order; sockets are written after it is released. Absent: lobby rules (`gaggle-lobby`), socket
 //! I/O.
 
@@ -36,10 +36,10 @@ use crate::shared::{Logged, Position, Share, unavailable};
 use crate::socket::{LobbySocket, Socket};
 use crate::storage::{Listener, Outcome, Storage, StorageThread};
 
-/// Pings and pongs of one read passed to the node: more than it permits.
+/// Pings and pongs of one read that are passed to the node: more than it permits.
 const BEATS_AT_ONCE: u32 = 128;
 
-/// The lobby of this process and all it needs.
+/// The lobby of this process, with everything it needs.
 pub(crate) struct Dispatcher {
     clock: Clock,
     started_at: Micros,
@@ -59,8 +59,8 @@ pub(crate) struct Dispatcher {
     lost_at: AtomicU64,
 }
 
-/// How long a server reports itself not ready after storage failed. Then it accepts players again,
-/// because only a new match shows whether storage works.
+/// How long a server reports itself not ready after storage failed. After it the server accepts
+/// players again, because only a new match shows whether storage works.
 const STORAGE_DOUBT: Micros = Micros::from_secs(60);
 
 /// State of a server for operators.
@@ -78,7 +78,7 @@ pub(crate) struct Snapshot {
 
 impl fmt::Debug for Dispatcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hub").field("started_at", &self.started_at).finish_non_exhaustive()
+        f.debug_struct("Dispatcher").field("started_at", &self.started_at).finish_non_exhaustive()
     }
 }
 
@@ -142,7 +142,7 @@ impl Dispatcher {
         dispatcher
     }
 
-    /// A client has connected.
+    /// Handles a new client.
     pub(crate) fn connected(self: &Arc<Dispatcher>, socket: &Arc<Socket>, address: IpAddr) {
         let id = socket.id();
         self.call(|machines, now| {
@@ -152,7 +152,7 @@ impl Dispatcher {
         debug!(connection = id.0, %address, "connected");
     }
 
-    /// A text has arrived.
+    /// Handles a received text.
     pub(crate) fn text(self: &Arc<Dispatcher>, id: ConnectionId, text: &str) {
         // Parsed outside the lock: a long message delays no other connection.
         let parsed = ParsedMessage::read(text);
@@ -164,7 +164,7 @@ impl Dispatcher {
         self.handling.observe(self.clock.now().since(began).get());
     }
 
-    /// Pongs have arrived.
+    /// Handles received pongs.
     pub(crate) fn pong(self: &Arc<Dispatcher>, id: ConnectionId, count: u32) {
         self.call(|machines, now| {
             // The node closes a connection that sends more at once.
@@ -174,7 +174,7 @@ impl Dispatcher {
         });
     }
 
-    /// A connection is closed.
+    /// Handles the end of a connection.
     pub(crate) fn closed(self: &Arc<Dispatcher>, id: ConnectionId) {
         self.call(|machines, now| {
             machines.sockets.remove(&id);
@@ -183,7 +183,7 @@ impl Dispatcher {
         debug!(connection = id.0, "closed");
     }
 
-    /// A client violated the WebSocket protocol.
+    /// Handles a violation of the WebSocket protocol by a client.
     pub(crate) fn misbehaved(self: &Arc<Dispatcher>, id: ConnectionId, refusal: Rejection) {
         self.call(|machines, now| machines.node.disconnect(now, id, refusal));
     }
@@ -206,7 +206,7 @@ impl Dispatcher {
         })
     }
 
-    /// A match is stored.
+    /// Handles the confirmation that a match is stored.
     fn stored(self: &Arc<Dispatcher>, room: RoomId, round: u32, outcome: Outcome) {
         self.call_later(|machines, now, deferred| {
             // Every node stores decided matches. The first confirmation suffices.
@@ -223,7 +223,7 @@ impl Dispatcher {
         self.lock().share.as_ref().map(|share| share.applied().clone()).unwrap_or_default()
     }
 
-    /// Own entries written to the log that were not read back yet.
+    /// Number of own entries written to the log and not read back yet.
     pub(crate) fn unanswered_count(&self) -> usize {
         self.lock().share.as_ref().map_or(0, Share::waiting_count)
     }
@@ -240,7 +240,7 @@ impl Dispatcher {
         });
     }
 
-    /// A message of another node has arrived.
+    /// Handles a message of another node.
     pub(crate) fn told(self: &Arc<Dispatcher>, message: NodeMessage) {
         self.call(|machines, now| machines.node.handle_node_message(now, message));
     }
@@ -264,7 +264,7 @@ impl Dispatcher {
         });
     }
 
-    /// Storage has answered a query.
+    /// Handles an answer of the storage.
     fn answered(self: &Arc<Dispatcher>, purpose: Purpose, answer: Result<ServerMessage, Rejection>) {
         self.call(|machines, now| machines.node.handle_answer(now, purpose, answer));
     }

@@ -1,6 +1,6 @@
-//! A page that is part of the binary, so that one file is all there is to deploy.
+//! A page that is part of the binary, so that a single file is deployed.
 //!
-//! Used by `main.rs`. Absent: how pages are built (`build.rs`).
+//! `main.rs` uses it. Absent: how pages are built (`build.rs`).
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Extensions of a server: files, metrics, another storage, WebSockets at other paths.
 //!
-//! Given to [`Server::start_with`](crate::Server::start_with); the relay is one. Absent: lobby
-//! rules.
+//! Programs pass them to [`Server::start_with`](crate::Server::start_with); the relay is one.
+//! Absent: lobby rules.
 
 use std::fmt;
 use std::future::Future;

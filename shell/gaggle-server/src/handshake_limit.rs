@@ -1,7 +1,7 @@
 //! Concurrent HTTP connections: limits per network and in total, and which are closed when there
 //! are too many.
 //!
-//! Called by `server.rs` and `http.rs`. A proxy's connection counts for the client whose request is
+//! `server.rs` and `http.rs` call it. A proxy's connection counts for the client whose request is
 //! being answered. Absent: requests and responses (`http.rs`), rates (`pace.rs`).
 
 use std::collections::BTreeMap;

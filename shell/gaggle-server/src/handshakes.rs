@@ -1,9 +1,8 @@
 //! Scheduling of TLS handshakes: rate per network, and order of computation.
 //!
-//! Called by `server.rs`. A handshake costs about a thousand times a request, and an unfinished one
-//! costs the client nothing. So at most half of the cores compute handshakes, in fair queueing
-//! order: each step delays its network's next one. Absent: certificates (`tls.rs`), connection
-//! counts (`handshake_limit.rs`).
+//! `server.rs` calls it. A handshake costs a thousand times a request, and an unfinished one costs
+//! the client nothing: at most half of the cores compute handshakes, and each step delays its
+//! network's next one. Absent: certificates (`tls.rs`), connection counts (`handshake_limit.rs`).
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;

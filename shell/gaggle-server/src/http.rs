@@ -1,6 +1,6 @@
 //! HTTP requests: routing, responses, and the upgrade to a WebSocket.
 //!
-//! Called by `server.rs` for each connection. Absent: lobby messages, files (`assets.rs`), limits
+//! `server.rs` calls it for each connection. Absent: lobby messages, files (`assets.rs`), limits
 //! (`handshake_limit.rs`, `pace.rs`).
 
 use std::convert::Infallible;
@@ -195,7 +195,7 @@ impl Site {
         }
     }
 
-    /// Whether new clients should be sent here, or why not.
+    /// Response that says whether new clients should be sent here.
     fn ready(&self) -> Answer {
         let is_stopping = !self.is_ready.load(Ordering::Relaxed);
         match is_stopping
@@ -208,7 +208,7 @@ impl Site {
     }
 
     /// Whether a local program asks under a local name and without a forwarding header. A proxy
-    /// that sends no header looks the same, so operators must enable this.
+    /// that sends no such header looks the same, so operators must enable this access.
     fn is_local(&self, request: &Request<Incoming>, remote: IpAddr) -> bool {
         let headers = request.headers();
         self.has_local_metrics

@@ -1,6 +1,6 @@
 //! STUN and TURN servers from the settings, with expiring credentials.
 //!
-//! Given to the node. Credentials follow coturn's `static-auth-secret`: the user name contains the
+//! The node gets it. Credentials follow coturn's `static-auth-secret`: the user name contains the
 //! expiry, the password is its HMAC. Absent: the servers themselves.
 
 use std::net::Ipv6Addr;

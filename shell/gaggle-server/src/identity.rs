@@ -1,6 +1,6 @@
 //! Verification of an external issuer's tokens (JWT).
 //!
-//! Called by `dispatcher.rs`. Keys come from a file or a URL and are fetched again when one is
+//! `dispatcher.rs` calls it. Keys come from a file or a URL and are fetched again when one is
 //! unknown. Absent: accounts (`gaggle-lobby`).
 
 mod fetch;

@@ -1,7 +1,7 @@
 //! Table of all limits of a server, as in the operators' guide: HTTP, lobby, relay.
 //!
-//! A test compares it with `docs/guide/limits.md`. Absent: counting (`gaggle_kit::rate_limit`),
-//! texts for clients.
+//! `docs/guide/limits.md` has this table, which a test compares. Absent: counting
+//! (`gaggle_kit::rate_limit`), texts for clients.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The server's command: reads settings, serves, and stops on a signal.
+//! The server's command: reads settings, serves, and stops on a signal. Absent: serving
+//! (`server.rs`).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::process::ExitCode;

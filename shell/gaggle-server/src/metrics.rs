@@ -1,6 +1,6 @@
 //! Metrics for operators, in Prometheus' text format.
 //!
-//! Used by `http.rs` and `relay.rs`. Absent: what is counted.
+//! `http.rs` and `relay.rs` use it. Absent: counting, which the parts do.
 
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! Log lines of audit records, always with connection, player and room as fields.
 //!
-//! Called by `dispatcher.rs`. Absent: which events are recorded (`gaggle-lobby`).
+//! `dispatcher.rs` calls it. Absent: which events are recorded (`gaggle-lobby`).
 
 use gaggle_lobby::node::{AuditEvent, AuditRecord};
 use tracing::field::display;

@@ -1,6 +1,6 @@
 //! The operator's page: state of the server, for holders of the token.
 //!
-//! Called by `http.rs`. Absent: metrics for programs (`metrics.rs`).
+//! `http.rs` calls it. Absent: metrics for programs (`metrics.rs`).
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Rate limit per network by the system's monotonic clock: excess waits or is rejected.
 //!
-//! Used for requests, TLS handshakes and guesses of the operator's token. Absent: what is limited,
-//! connection counts (`handshake_limit.rs`).
+//! Requests, TLS handshakes and guesses of the operator's token are limited with it. Absent: what
+//! is limited, connection counts (`handshake_limit.rs`).
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

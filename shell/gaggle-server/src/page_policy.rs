@@ -1,6 +1,6 @@
 //! Security headers of pages: scripts they run, hosts they connect to, frames they may be in.
 //!
-//! Called by `http.rs`. A page runs its own files, its inline scripts by hash, and WebAssembly.
+//! `http.rs` calls it. A page runs its own files, its inline scripts by hash, and WebAssembly.
 //! Absent: where pages come from.
 
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! Time limit of an HTTP connection: extended as long as the client reads at a minimum speed.
 //!
-//! Called by `http.rs`. Absent: what is sent (`body.rs`), closing connections to make room
+//! `http.rs` calls it. Absent: what is sent (`body.rs`), closing connections to make room
 //! (`handshake_limit.rs`).
 
 use std::pin::pin;

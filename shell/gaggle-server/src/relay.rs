@@ -1,6 +1,6 @@
 //! Mounts the relay of `gaggle-relay` at `/relay` and at a UDP port.
 //!
-//! Called by `server.rs`. Absent: forwarding.
+//! `server.rs` calls it. Absent: forwarding.
 
 use std::fmt::{self, Write};
 use std::future::Future;

@@ -1,6 +1,6 @@
 //! Start and stop of a server with all its parts.
 //!
-//! Called by `main.rs`, [`BackgroundServer`](crate::BackgroundServer) and tests. Absent: what the
+//! `main.rs`, [`BackgroundServer`](crate::BackgroundServer) and tests call it. Absent: what the
 //! parts do.
 
 use std::io;
@@ -371,7 +371,7 @@ async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<Arc<Tls>>) {
                 tokio::spawn(serve(stream, remote, site.clone(), tls.clone(), pass));
             }
             Err(error) => {
-                // Out of file descriptors: wait instead of busy looping.
+                // Out of file descriptors: waits instead of retrying in a busy loop.
                 warn!(%error, "cannot accept connections");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }

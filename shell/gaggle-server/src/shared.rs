@@ -29,7 +29,7 @@ const SNAPSHOT_EVERY: u64 = 2_000;
 const TICK_AFTER: Micros = Micros::from_millis(50);
 const TICK_AGAIN_AFTER: Micros = Micros::from_millis(500);
 
-/// Something to write to the store.
+/// An item to write to the store.
 #[derive(Debug)]
 pub(crate) enum Parcel {
     /// An entry with its number among those of this node; 0 for one that may be repeated. Valid

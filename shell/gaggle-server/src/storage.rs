@@ -1,9 +1,8 @@
-//! Stored results: matches, best scores, ratings. SQLite by default;
-//! [`Extensions`](crate::Extensions) can bring another [`Storage`].
+//! Stored results: matches, best scores, ratings. SQLite unless the extensions bring a [`Storage`].
 //!
-//! The dispatcher hands in matches and queries. One thread writes: waiting matches share a
-//! transaction and are confirmed once it is on disk. Queries run in between and may fill only a
-//! part of the queue, so that they never keep a result out. Absent: verdicts (`gaggle-lobby`).
+//! The dispatcher hands in matches and queries. One thread writes groups of matches per transaction
+//! and confirms them once they are on disk; queries may fill only a part of the queue. Absent:
+//! verdicts (`gaggle-lobby`).
 
 mod ratings;
 mod sqlite;
@@ -35,7 +34,7 @@ const GROUP_MAX: usize = 256;
 #[error("storage failed: {0}")]
 pub struct StorageError(pub String);
 
-/// What a stored match counts as.
+/// Effect of a stored match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The verdict stored first.

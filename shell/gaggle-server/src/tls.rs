@@ -1,6 +1,6 @@
 //! TLS acceptor from certificate and key files.
 //!
-//! Called by `server.rs`. Absent: scheduling of handshakes (`handshakes.rs`).
+//! `server.rs` calls it. Absent: scheduling of handshakes (`handshakes.rs`).
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Command line parser: names and values, without their meaning.
 //!
-//! Used by `config.rs`, and compiled into `cargo xtask play`, which rejects wrong settings before
-//! it builds anything. Absent: settings.
+//! `config.rs` uses it, and `cargo xtask play` includes it to reject wrong settings before it
+//! builds anything. Absent: settings.
 
 /// Name of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub(crate) fn read(
 /// source.
 pub(crate) fn unknown(name: &str, known: &[Name<'_>], written: impl Fn(&str) -> String) -> String {
     let meant = known.iter().chain(&ALWAYS).map(|known| (distance(name, known.name), known.name)).min();
-    // With more than half of it different, no name is similar.
+    // If more than half of it differs, no name is similar.
     let hint = match meant.filter(|(distance, _)| distance * 2 <= name.len()) {
         Some((_, meant)) => format!("did you mean `{}`?", written(meant)),
         None => "see --help".into(),

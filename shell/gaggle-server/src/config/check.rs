@@ -1,6 +1,6 @@
 //! Validation of settings, each by itself and together.
 //!
-//! Called when settings are loaded. Absent: files on disk, which the server checks.
+//! Loading of settings calls it. Absent: files on disk, which the server checks.
 
 use gaggle_kit::Micros;
 
@@ -8,9 +8,9 @@ use super::{Config, ConfigError};
 use crate::ice;
 use crate::page_policy::PagePolicy;
 
-/// Most serving threads: more wait for each other on any machine.
+/// Most serving threads: with more they only wait for each other on any machine.
 const THREADS_MAX: usize = 256;
-/// Shortest operator token, in characters: the token shows who plays.
+/// Shortest operator token, in characters: with the token one sees all players.
 const OPERATOR_TOKEN_MIN: usize = 16;
 /// Fewest different characters in it.
 const OPERATOR_TOKEN_VARIETY: usize = 8;

@@ -1,6 +1,6 @@
 //! Games of a server, from the `[games]` tables of the file.
 //!
-//! Called by `config.rs`. Absent: meaning of the rules (`gaggle-lobby`).
+//! `config.rs` calls it. Absent: meaning of the rules (`gaggle-lobby`).
 
 use std::collections::BTreeMap;
 

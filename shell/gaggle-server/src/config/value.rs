@@ -1,6 +1,6 @@
 //! Text forms of setting values.
 //!
-//! Used by the table in `config.rs`. Absent: settings, validation across them.
+//! The table in `config.rs` uses them. Absent: settings, validation across them.
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -1,6 +1,6 @@
 //! Outputs of node and directory, carried out under the lock.
 //!
-//! Called by [`Dispatcher`](super::Dispatcher). Absent: the lock, work after its release.
+//! [`Dispatcher`](super::Dispatcher) calls it. Absent: the lock, work after its release.
 
 use gaggle_kit::Micros;
 use gaggle_lobby::directory::LogEntry;

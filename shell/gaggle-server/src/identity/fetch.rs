@@ -1,6 +1,6 @@
 //! Download of one small document over HTTP or HTTPS.
 //!
-//! Used for issuers' keys. Absent: caching, meaning of the document.
+//! `identity.rs` gets issuers' keys with it. Absent: caching, meaning of the document.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,10 +1,8 @@
-//! Shared log in Redis: a stream is the log, a script appends to it, and each node has a stream for
-//! its messages.
+//! Shared log in Redis: a stream with a script that appends to it, and a message stream per node.
 //!
-//! Entries are numbered per node and the script skips known ones, so a batch can be repeated after
-//! a lost connection. An entry's time is computed by its writer and never goes back; Redis' clock
-//! is not used. Each entry names its predecessor: if Redis loses its last entries, as after a crash
-//! or failover, nodes that applied them notice and restart. Absent: content of entries.
+//! `shared.rs` decides what is written. Entries are numbered per node and the script skips known
+//! ones, so a batch can be repeated. Each entry names its predecessor: if Redis loses entries,
+//! nodes that applied them notice and restart. Absent: content of entries.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -49,7 +47,7 @@ const FRESH: Micros = Micros::from_secs(2);
 
 /// KEYS: log, head (a hash: `at`, `time`, the `name` of the last entry, and the last number of each
 /// node). ARGV: node, the lobby's time as the node knows it, then number and text of each entry.
-/// Appends entries that are not in the log yet. Time never goes back.
+/// Appends entries that are not in the log yet. Time never goes back; Redis' clock is not used.
 const APPEND: &str = "
 local head = redis.call('HMGET', KEYS[2], 'at', 'time', ARGV[1], 'name')
 local at, last, name = tonumber(head[1] or 0), tonumber(head[3] or 0), head[4] or ''
@@ -184,7 +182,7 @@ impl Store {
         Ok(last.max(clock.now()))
     }
 
-    /// Writes parcels to the store until the server stops, without entries of earlier epochs.
+    /// Writes queued items to the store until the server stops, without entries of earlier epochs.
     pub(crate) async fn write(
         self,
         mut outbox: UnboundedReceiver<Parcel>,

@@ -1,7 +1,7 @@
 //! Skill ratings: a mean and a deviation per player, updated by each confirmed match (Weng-Lin, for
 //! any number of players).
 //!
-//! Called by `sqlite.rs`. Absent: which matches count.
+//! `sqlite.rs` calls it. Absent: which matches count.
 
 use skillratings::MultiTeamOutcome;
 use skillratings::weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team};

@@ -1,7 +1,7 @@
 //! Storage in a SQLite database: one file in the data folder, with a write-ahead log, so that
 //! neither a killed process nor a power failure loses what was confirmed.
 //!
-//! Called on the storage thread. Absent: queueing (`storage.rs`).
+//! The storage thread calls it. Absent: queueing (`storage.rs`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -295,7 +295,7 @@ fn store_one(
     Ok(Outcome { verdict: *verdict, ratings })
 }
 
-/// What an earlier stored match counts as.
+/// Effect of a match that was stored earlier.
 fn read_outcome(transaction: &Transaction<'_>, room: RoomId, round: u32) -> Result<Outcome, StorageError> {
     let key = params![room.as_bytes(), round];
     let verdict: String = transaction
