@@ -1,8 +1,8 @@
 //! The whole arcade without a browser: keys and time in, a picture and sounds out.
 //!
-//! This file owns what is on the screen and what keys mean there. `online.rs` has what the room
-//! tells, `doors.rs` how a page comes into a room and out of it, `facts.rs` what panels are made
-//! of, `hands.rs` fingers, mouse and text, `replays.rs` matches as files, `drawing.rs` the picture.
+//! The page and tests drive it. This file has screens and keys; in `arcade/`, `online.rs` handles
+//! room events, `doors.rs` joining and leaving, `facts.rs` panel data, `hands.rs` pointers and
+//! text, `drawing.rs` the picture. Absent: rules of games, browsers.
 
 mod cue_tally;
 mod doors;
@@ -40,49 +40,49 @@ pub use opening::Opening;
 pub(crate) use opening::{fit, make_room_for_thumbs};
 pub use replays::Download;
 
-/// What is on the screen.
+/// The screen that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Screen {
-    /// The cabinets, with bots at play behind them.
+    /// The menu, with a bot match behind it.
     Menu,
-    /// A match is played or watched.
+    /// A match that is played or spectated.
     Flying,
-    /// A match that goes on without us, or waits.
+    /// A paused match: other players go on without this one, or the match waits.
     Paused,
-    /// How to play, over what was there before.
+    /// The help pages, over the previous screen.
     Help,
     /// A replay is shown.
     Replay,
 }
 
-/// Steps a second.
+/// Simulation steps per second.
 const FRAMES_PER_SECOND: u32 = 60;
-/// Another match begins for all as soon as one of them wants it: not before the scores were on the
-/// screen for so long.
+/// Time the scores stay before another match may begin, which begins for all players as soon as one
+/// of them requests it.
 const BOARD_READ: Micros = Micros::from_secs(3);
-/// A join that takes no longer than this needs no words.
+/// A join that takes no longer than this shows no panel.
 const JOINING_SHOWN_AFTER: Micros = Micros::from_millis(200);
 
 /// The arcade: menu, cabinet, panels and room of one page.
 pub struct Arcade {
     screen: Screen,
-    /// What Help returns to.
+    /// The screen that Help returns to.
     behind: Screen,
     view: View,
-    /// Pixels of the screen that make one of the page's.
+    /// Screen pixels per CSS pixel.
     ratio: f32,
     canvas: Canvas,
     scene: Scene,
     menu: Menu,
-    /// The game that is on.
+    /// The game that is shown.
     cabinet: Box<dyn Cabinet>,
-    /// Of what is played for show.
+    /// Clock of the demo match behind the menu.
     pace: TickClock,
     players: usize,
     controls: Controls,
     keys: OwnKeys,
     touch: Touch,
-    /// Pressed and not played yet.
+    /// Presses not yet used in a tick, by local player.
     pressed: [Held; 2],
     hearing: Hearing,
     tally: CueTally,
@@ -97,18 +97,18 @@ pub struct Arcade {
     calm: bool,
     seed: u64,
     now: Micros,
-    /// When the match on the screen began here.
+    /// When the shown match began here.
     took_off: Micros,
-    /// While the scores are up: until when they are left alone.
+    /// Until when the shown scores cannot be dismissed.
     board_until: Option<Micros>,
-    /// The finger that holds the bar of a replay.
+    /// The finger that drags the bar of a replay.
     scrubs: Option<i32>,
-    /// The mouse is over something that answers a click.
+    /// Whether the mouse is over a clickable element.
     points: bool,
 }
 
 impl Arcade {
-    /// An arcade with this game on, on a small screen: see [`Arcade::resize`].
+    /// An arcade with this game, on a small screen: see [`Arcade::resize`].
     pub fn new<P: Platform>(now: Micros, opening: Opening, entry: &Entry<P>, outside: P) -> Arcade {
         let Opening { seed, calm, params, key, seat, name, palette, keys, return_to, touch, follows, .. } =
             opening;
@@ -175,7 +175,7 @@ impl Arcade {
         if let Some(code) = arcade.params.watch {
             arcade.take_off(1, JoinTarget::Spectate(code));
         } else {
-            // Another address was opened in the tab: the room before is not meant.
+            // Another address was opened in the tab: the stored room is not the requested one.
             let is_left = arcade.params.game.is_some() && arcade.params.room.is_none();
             if is_left {
                 arcade.shelf.left_room();
@@ -190,25 +190,25 @@ impl Arcade {
         arcade
     }
 
-    /// Another cabinet is to be switched on: its name, for the page to fetch it.
+    /// Requests another cabinet by name, which the page must load.
     fn ask_for(&mut self, nth: usize) {
         let Some(name) = NAMES.get(nth) else { return };
         self.toasts.push(None, format!("Fetching {name}."), false);
         self.shelf.wanted = Some(name);
     }
 
-    /// Something the page itself has to say, in the corner.
+    /// Shows a message of the page in the corner.
     pub fn note(&mut self, text: &str) {
         self.toasts.push(None, text.to_string(), true);
     }
 
-    /// The cabinet that was asked for cannot be fetched, or was and does not start.
+    /// The requested cabinet could not be loaded, or was loaded and does not start.
     pub fn miss(&mut self, name: &str, is_lost: bool) {
         let why = if is_lost { "cannot be fetched just now" } else { "does not start in this browser" };
         self.toasts.push(None, format!("{name} {why}. This one still plays."), true);
     }
 
-    /// The screen has this size, in its own pixels, of which `ratio` make one of the page's.
+    /// Sets the size of the screen in its own pixels, of which `ratio` make one CSS pixel.
     pub fn resize(&mut self, width: i32, height: i32, ratio: f32) {
         self.ratio = ratio;
         let world = self.cabinet.about().world;
@@ -228,17 +228,17 @@ impl Arcade {
         self.points = false;
     }
 
-    /// What is on the screen.
+    /// The screen that is shown.
     pub fn screen(&self) -> Screen {
         self.screen
     }
 
-    /// The game that is on.
+    /// The game that is shown.
     pub fn cabinet(&self) -> &dyn Cabinet {
         &*self.cabinet
     }
 
-    /// How its cues sound.
+    /// Sounds of the game's cues.
     pub fn recipes(&self) -> &'static [Recipe] {
         self.cabinet.about().recipes
     }
@@ -248,20 +248,20 @@ impl Arcade {
         self.volume.is_off()
     }
 
-    /// How loud it is.
+    /// The chosen volume.
     pub fn volume(&self) -> Volume {
         self.volume
     }
 
-    /// What the player is called.
+    /// Name of the player.
     pub fn name(&self) -> &str {
         self.menu.name()
     }
 
-    /// A key went down: its place on the keyboard, and the text it makes. Whether it means anything
-    /// here, so that the page should not scroll.
+    /// Handles a key press: its position on the keyboard, and its text. True if the arcade used it,
+    /// so that the page must not scroll.
     pub fn key_down(&mut self, code: &str, text: &str) -> bool {
-        // Keyboards on glass name no keys.
+        // On-screen keyboards give no key codes.
         if !code.is_empty() {
             self.set_touch(false);
         }
@@ -271,11 +271,11 @@ impl Arcade {
             self.take_own_key(code, fresh);
             return true;
         }
-        // Whatever else it means, it was chosen for flying.
+        // In a match the player's own key choice has priority over other meanings.
         if own.is_some() && self.screen == Screen::Flying && !self.is_board_up() {
             return true;
         }
-        // By what it writes: on other keyboards letters of codes lie elsewhere.
+        // By its text, because code letters are elsewhere on other keyboard layouts.
         let written = text.to_ascii_uppercase();
         let written = if written.trim().len() == 1 { &written } else { code };
         let moves = code == "Tab" || code.starts_with("Shift");
@@ -288,7 +288,8 @@ impl Arcade {
         if self.screen == Screen::Menu && !self.shelf.shows_top && self.type_into_menu(code, text) {
             return true;
         }
-        // Behind the panel nothing is meant: a player who still flaps does not mean it either.
+        // Behind the panel the match gets no keys: a player that still flaps does not mean the
+        // panel either.
         if self.is_inviting() && (fresh && self.press_invite(code) || self.screen == Screen::Paused) {
             return true;
         }
@@ -296,24 +297,24 @@ impl Arcade {
             return true;
         }
         let Some(key) = Key::of(code) else { return false };
-        // Who still flaps does not mean the scores.
+        // A player that still flaps with Space does not mean the scores.
         if fresh && !(code == "Space" && self.screen == Screen::Flying && self.is_board_fresh()) {
             self.take_key(key);
         }
         true
     }
 
-    /// A key is still down and says so once more, before [`Arcade::key_down`].
+    /// A held key repeats; called before [`Arcade::key_down`].
     pub fn key_repeats(&mut self, code: &str) {
         self.controls.hold(self.keys.stands_for(code).unwrap_or(code));
     }
 
-    /// A key went up.
+    /// Handles a key release.
     pub fn key_up(&mut self, code: &str) {
         self.controls.release(self.keys.stands_for(code).unwrap_or(code));
     }
 
-    /// A key that was asked for.
+    /// Handles the key that a player assigns to an action.
     fn take_own_key(&mut self, code: &str, fresh: bool) {
         if fresh && self.keys.answer(code, self.cabinet.about()) {
             self.controls.release_all();
@@ -321,8 +322,8 @@ impl Arcade {
         }
     }
 
-    /// What a gamepad holds for a player, 0 or 1, and whether its start button is down. Outside of
-    /// a match it moves the choice.
+    /// Sets the buttons a gamepad holds for local player 0 or 1, and its start button. Outside of a
+    /// match they move the focus.
     pub fn set_gamepad(&mut self, player: usize, held: Held, start: bool) {
         let player = player.min(1);
         for key in self.controls.press_pad(player, held, start) {
@@ -380,7 +381,7 @@ impl Arcade {
         }
     }
 
-    /// Letters that mean something on some screens only.
+    /// Handles letters that have a meaning on some screens only.
     fn take_letter(&mut self, code: &str) -> bool {
         let in_match = matches!(self.screen, Screen::Flying | Screen::Paused);
         match code {
@@ -402,7 +403,7 @@ impl Arcade {
         true
     }
 
-    /// Where no button shows whether it is on.
+    /// Switches sound, and says so, because this screen shows no button for it.
     fn turn_sound(&mut self) {
         self.volume.toggle();
         let text = if self.muted() { "Sound off." } else { "Sound on." };
@@ -410,12 +411,12 @@ impl Arcade {
         self.shelf.keep("volume", Some(self.volume.kept()), Keeping::Lasting);
     }
 
-    /// What is in focus in the menu.
+    /// The focused entry of the menu.
     pub fn focus(&self) -> Choice {
         self.menu.focus()
     }
 
-    /// Something in the menu was chosen, by a finger or otherwise.
+    /// Handles the choice of a menu entry, by touch or otherwise.
     pub fn choose(&mut self, choice: Choice, is_touch: bool) {
         match choice {
             Choice::Play => self.take_off(1, JoinTarget::Matchmake),
@@ -437,7 +438,7 @@ impl Arcade {
                     self.take_off(1, JoinTarget::Code(code));
                 }
             }
-            // Glass has no keys: whatever stands there, it can be written anew.
+            // A touch screen has no keys: the field is edited anew, whatever it contains.
             Choice::Code if is_touch => self.shelf.ask_for_text = Some("The room's six letters?"),
             Choice::Code => {
                 if let Ok(code) = self.menu.code().parse() {
@@ -475,7 +476,7 @@ impl Arcade {
         }
     }
 
-    /// Begins a match alone at once, and looks for others as wished.
+    /// Begins a match alone at once, and joins or creates a room as `wish` says.
     fn take_off(&mut self, players: usize, wish: JoinTarget) {
         self.seed = self.seed.wrapping_add(1);
         self.players = players;
@@ -511,7 +512,7 @@ impl Arcade {
     }
 
     fn go_home(&mut self) {
-        // News of a flight are none in the menu.
+        // Messages about a match are not shown in the menu.
         self.toasts.clear();
         self.leave_flight();
     }
@@ -540,8 +541,7 @@ impl Arcade {
         self.screen = Screen::Help;
     }
 
-    /// The game's pages, and one of the arcade about its address for those who have a keyboard to
-    /// write one.
+    /// The game's help pages, and one of the arcade about its address, for players with a keyboard.
     fn help_pages(&self) -> usize {
         self.cabinet.about().help_pages + usize::from(!self.touch.used)
     }
@@ -563,12 +563,12 @@ impl Arcade {
         matches!(self.cabinet.room().phase(), Phase::Joining { .. })
     }
 
-    /// The match is over, and the scores are up.
+    /// Whether the match is over and the scores are shown.
     fn is_board_up(&self) -> bool {
         self.cabinet.standing().board
     }
 
-    /// The scores came up too recently to have been read.
+    /// Whether the scores were shown too recently to have been read.
     fn is_board_fresh(&self) -> bool {
         self.is_board_up() && self.board_until.is_none_or(|until| self.now < until)
     }
@@ -584,7 +584,7 @@ impl Arcade {
         }
     }
 
-    /// Time has passed: plays as often as it should, draws, and tells what is to be heard.
+    /// Advances time: simulates due frames, draws, and reports sounds to `hear`.
     pub fn frame(&mut self, now: Micros, mut hear: impl FnMut(Heard)) {
         self.update(now);
         self.welcome();
@@ -593,7 +593,7 @@ impl Arcade {
             self.cabinet.step(self.shown());
         }
         self.draw();
-        // What is played for show plays in silence.
+        // Demo matches are silent.
         let is_heard = match self.screen {
             Screen::Flying => true,
             Screen::Replay => self.cabinet.tape().is_some_and(|tape| tape.running()),
@@ -606,13 +606,13 @@ impl Arcade {
         });
     }
 
-    /// Another match is on the screen: what was heard in the one before means nothing here.
+    /// Another match is shown: cues of the one before are forgotten.
     fn listen_anew(&mut self) {
         self.hearing = Hearing::default();
         self.tally.forget();
     }
 
-    /// Lets the room do what is due, without a picture: for a hidden page.
+    /// Updates the room without drawing, for a hidden page.
     pub fn update(&mut self, now: Micros) {
         self.now = now;
         self.toasts.tick(now);
@@ -626,7 +626,7 @@ impl Arcade {
             }
         }
         if self.cabinet.update(now) > 0 {
-            // A tap shorter than a frame counts for one.
+            // A tap shorter than a frame counts for one frame.
             self.pressed = [Held::default(); 2];
         }
         self.hear_room();
@@ -635,7 +635,7 @@ impl Arcade {
         self.report_end();
     }
 
-    /// The picture: red, green, blue, 255, row by row.
+    /// The picture as RGBA bytes with full alpha, row by row.
     pub fn rgba(&mut self) -> &[u8] {
         self.canvas.rgba()
     }

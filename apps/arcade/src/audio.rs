@@ -1,5 +1,5 @@
-//! A small synthesiser: plays recipes with what a browser has. No sound is loaded, none is
-//! recorded.
+//! A small synthesizer that plays recipes with the browser's audio nodes, without sound files. The
+//! page owns it. Absent: which cues are played.
 
 use std::collections::VecDeque;
 
@@ -9,12 +9,12 @@ use web_sys::{AudioBuffer, AudioContext, AudioNode, BiquadFilterType, GainNode, 
 
 /// −12 dB: eight voices at once must not clip.
 const MASTER: f32 = 0.25;
-/// What is not one's own is half as loud.
+/// Sounds of other players are half as loud.
 const OTHERS: f32 = 0.5;
-/// Sounds at once; one more ends the oldest.
+/// Most sounds at once; one more ends the oldest.
 const SOUNDS_MAX: usize = 12;
 
-/// The loudspeaker; none in a browser without sound.
+/// Audio output; none in a browser without audio.
 pub(crate) struct Audio {
     context: AudioContext,
     master: GainNode,
@@ -29,7 +29,7 @@ impl Drop for Audio {
 }
 
 impl Audio {
-    /// Browsers allow it only after a key or a touch.
+    /// Creates the output. Browsers allow it only after a key press or touch.
     pub(crate) fn new() -> Result<Audio, JsValue> {
         let context = AudioContext::new()?;
         let master = context.create_gain()?;
@@ -44,18 +44,18 @@ impl Audio {
         Ok(Audio { context, master, noise, playing: VecDeque::new() })
     }
 
-    /// Goes on if the browser has put it to sleep, or has not let it begin.
+    /// Resumes if the browser has suspended it, or has not let it start.
     pub(crate) fn wake(&self) {
-        // Where it sounds already nothing comes of it.
+        // Without effect where it is running.
         let _ = self.context.resume();
     }
 
-    /// 0 to 1 of how loud it can be.
+    /// Sets the volume, from 0 to 1.
     pub(crate) fn set_loudness(&self, loudness: f32) {
         self.master.gain().set_value(MASTER * loudness);
     }
 
-    /// Does what a [`Hearing`](gaggle_scene::Hearing) says. A sound that cannot be made is left
+    /// Executes a [`Hearing`](gaggle_scene::Hearing) result. A sound that cannot be created is left
     /// out.
     pub(crate) fn hear(&mut self, heard: Heard, recipes: &[Recipe]) {
         match heard {

@@ -1,13 +1,13 @@
-//! How long frames keep a page busy.
+//! Histogram of main-thread time per frame. The page fills it, the facts read it. Absent: clocks.
 
 use gaggle::Micros;
 
-/// Width of a bucket.
+/// Width of a bucket in µs.
 const BUCKET_US: u64 = 250;
 /// The last one holds everything from 50 ms on.
 const BUCKETS: usize = 200;
 
-/// How many frames took how long, since the page was opened.
+/// Number of frames by duration since the page was opened.
 #[derive(Debug, Clone)]
 pub struct Busy {
     counts: [u32; BUCKETS],
@@ -21,15 +21,14 @@ impl Default for Busy {
 }
 
 impl Busy {
-    /// A frame took so long.
+    /// Adds a frame of this duration.
     pub fn note(&mut self, took: Micros) {
         let bucket = (took.get() / BUCKET_US).min(BUCKETS as u64 - 1) as usize;
         self.counts[bucket] = self.counts[bucket].saturating_add(1);
         self.longest = self.longest.max(took);
     }
 
-    /// So many in a hundred frames took at most this many microseconds, to a quarter of a
-    /// millisecond.
+    /// Duration in µs that this percentage of frames did not exceed, rounded to 250 µs.
     pub fn percentile(&self, percent: u64) -> u64 {
         let all: u64 = self.counts.iter().map(|count| u64::from(*count)).sum();
         let mut seen = 0;
@@ -42,7 +41,7 @@ impl Busy {
         self.longest()
     }
 
-    /// The longest of all, in microseconds.
+    /// Longest duration in µs.
     pub fn longest(&self) -> u64 {
         self.longest.get()
     }

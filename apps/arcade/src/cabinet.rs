@@ -1,6 +1,6 @@
-//! What a game has to be to stand in the arcade. Everything of one game is behind [`Cabinet`]; a
-//! new game is one file in `cabinets/` and one line in its list. The arcade has the menu, the
-//! panels, keys and sound, and asks for the rest.
+//! The trait of games in the arcade. A new game is one file in `cabinets/` and one line in its
+//! list; everything about it is behind [`Cabinet`]. `Arcade` calls it. Absent: menu, panels, keys
+//! and sound.
 
 mod room;
 
@@ -16,87 +16,86 @@ pub use room::{CabinetRoom, EngineReport};
 /// Facts about a game before it is played.
 #[derive(Debug)]
 pub struct About {
-    /// As the lobby, the address and the marquee call it: small letters.
+    /// Name for the lobby, the address and the marquee: lower-case letters.
     pub name: &'static str,
-    /// Width and height of what is shown, in pixels of figures.
+    /// Width and height of the world in world pixels.
     pub world: (i32, i32),
-    /// How many may play, six at most on the score board and while joining.
+    /// Most players; the score board and the joining panel show at most six.
     pub seats: usize,
-    /// Players at one machine.
+    /// Most players at one peer.
     pub players_here: usize,
-    /// Whether matches can be kept as files.
+    /// Whether matches can be saved as replay files.
     pub has_replays: bool,
-    /// What is said to who steps aside while the others play on.
+    /// Text for a player that leaves while others play on.
     pub aside: &'static [&'static str],
-    /// Whether bots play along with `bots=`.
+    /// Whether bots can be added with `bots=`.
     pub has_bots: bool,
-    /// Its modes: as the lobby calls them, and as people do. At least one.
+    /// Its modes, at least one: name for the lobby, and name for players.
     pub modes: &'static [(&'static str, &'static str)],
-    /// What those are called who gave no name, by seat.
+    /// Names of unnamed players by slot.
     pub names: &'static [&'static str],
-    /// Where it is played, as `the fen`: what is copied when one joins.
+    /// Name of its world, such as `the fen`, shown while joining.
     pub place: &'static str,
-    /// What happens to who comes into a match, in a sentence or two; empty if the arcade knows
-    /// better.
+    /// One or two sentences about a new player's arrival; empty for the arcade's own text.
     pub arrival: &'static str,
-    /// Which keys do what: for one player, and where two can play at one keyboard, for the first
-    /// and for the second of them.
+    /// Keys and their meanings: for a single player, and where two can play at one keyboard, for
+    /// the first and the second of them.
     pub keys: &'static [&'static [(&'static str, &'static str)]],
-    /// Which keys of one's own it has use for, and what each does: 0 to 4 for left, right, up, down
-    /// and the button.
+    /// Actions that players can choose keys for, with their meanings: 0 to 4 for left, right, up,
+    /// down and the button.
     pub own_keys: &'static [(usize, &'static str)],
-    /// Up and down mean something: thumbs have four ways to steer.
+    /// Whether up and down are used: touch controls then have four directions.
     pub has_four_ways: bool,
-    /// What the button for thumbs says.
+    /// Label of the touch button.
     pub action: &'static str,
-    /// What left and right are called where both are the same.
+    /// Label of both steering buttons where they do the same.
     pub turn: Option<&'static str>,
-    /// Pages of how to play.
+    /// Number of help pages.
     pub help_pages: usize,
-    /// What is written on a page of how to play: its title, and what there is to know.
+    /// Title and text of a help page.
     pub help: fn(usize) -> (&'static str, &'static str),
-    /// How it sounds: what cues refer to.
+    /// Sounds that its cues refer to.
     pub recipes: &'static [Recipe],
 }
 
-/// What a cabinet is opened with.
+/// Parameters a cabinet is opened with.
 #[derive(Debug)]
 pub struct Parts<O> {
     /// Time of the frame.
     pub now: Micros,
-    /// A random number.
+    /// A random number for seeds.
     pub seed: u64,
     /// Size and scale of the screen.
     pub view: View,
-    /// Who plays here.
+    /// Settings of the lobby client, with the player's identity.
     pub client: gaggle::lobby::client::ClientConfig,
-    /// The world outside.
+    /// The platform.
     pub outside: O,
 }
 
-/// A match to begin.
+/// Parameters of a match to begin.
 #[derive(Debug, Clone)]
 pub struct Start {
-    /// Which of [`About::modes`].
+    /// Index in [`About::modes`].
     pub mode: usize,
-    /// Players at this machine.
+    /// Number of local players.
     pub players: usize,
-    /// Bots at this machine.
+    /// Number of local bots.
     pub bots: usize,
-    /// What chance begins with.
+    /// Seed of the match.
     pub seed: u64,
-    /// How often each may be lost, where a game has such a thing; otherwise as usual.
+    /// Lives per player, for games that have lives; the game's default if none.
     pub lives: Option<u8>,
-    /// The wave, lap or round to begin with, where a game has them.
+    /// Wave, lap or round to begin with, for games that have them.
     pub level: Option<u16>,
-    /// Whom to play with.
+    /// The room to join.
     pub wish: gaggle::JoinTarget,
 }
 
-/// What is looked at.
+/// What the cabinet shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
-    /// Bots at play, behind the menu. Nothing is to be read in it.
+    /// The demo match behind the menu, without any text.
     Attract,
     /// A page of how to play.
     Help(usize),
@@ -106,34 +105,33 @@ pub enum Show {
     Replay,
 }
 
-/// Who is looking, as far as it changes the picture.
+/// Properties of the viewer that change the picture.
 #[derive(Debug, Clone, Copy)]
 pub struct Looks<'a> {
-    /// What the seats are called; empty for none.
+    /// Names by slot; empty for none.
     pub names: &'a [String],
-    /// Which seats are played here.
+    /// Slots that are played here.
     pub own: SlotSet,
-    /// How good each link is, 0 to 3 bars; none for oneself and for bots.
+    /// Quality of each link, 0 to 3 bars; none for local players and bots.
     pub bars: &'a [Option<u8>],
     /// Reduced motion is on.
     pub calm: bool,
-    /// No captions in the middle: the arcade writes something there.
+    /// Whether to draw no captions in the middle, where the arcade draws text.
     pub plain: bool,
-    /// Neither plaques nor names: the arcade's own table has them.
+    /// Whether to draw neither plaques nor names, which the arcade's own table shows.
     pub bare: bool,
     /// The match is paused.
     pub still: bool,
-    /// Thumbs lie over the lower corners.
+    /// Whether touch controls cover the lower corners.
     pub thumbs: bool,
-    /// The network panel is up.
+    /// Whether the network panel is shown.
     pub curious: bool,
-    /// How far what is played for show is from its frame before to its next, 0 to 1. A match has
-    /// its own clock.
+    /// Position of a demo match between two frames, 0 to 1. A match has its own clock.
     pub between: f32,
 }
 
 impl<'a> Looks<'a> {
-    /// Name of the player of a slot: bots have names of the game.
+    /// Name of the player in a slot: bots have names from the game.
     pub fn name_of(&self, seat: usize, about: &About) -> &'a str {
         match self.names.get(seat) {
             Some(name) if !name.is_empty() => name,
@@ -142,46 +140,46 @@ impl<'a> Looks<'a> {
     }
 }
 
-/// How a match stands.
+/// State of a match.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
-    /// The frame on the screen: what cues are counted by.
+    /// The shown frame, by which cues are counted.
     pub frame: u32,
-    /// How far it is: the wave, the lap, the round.
+    /// Progress: the wave, the lap, the round.
     pub level: u16,
-    /// The match is over, until a player begins another.
+    /// Whether the match is over, until a player begins another.
     pub over: bool,
-    /// It has been over for long enough to show the scores.
+    /// Whether it has been over for long enough to show the scores.
     pub board: bool,
-    /// Those who play here are out of it, and others are not.
+    /// Whether all local players are out of it while others still play.
     pub out: bool,
-    /// In words, for those who listen.
+    /// The state as text, for screen readers.
     pub said: String,
 }
 
-/// A replay that is being watched.
+/// A replay that is shown.
 pub trait Tape {
-    /// The frame on the screen, and the last.
+    /// Shown frame and last frame.
     fn position(&self) -> (u32, u32);
     /// Whether it runs.
     fn running(&self) -> bool;
-    /// Frames at which a level begins, and which.
+    /// Frames at which a level begins, with the level.
     fn levels(&self) -> &[(u32, u16)];
     /// Frames in which a player fell, with its slot.
     fn falls(&self) -> &[(u32, usize)];
-    /// What is wrong with the file, in words.
+    /// Damage of the file as text.
     fn damage(&self) -> Option<&str>;
-    /// Plays on or holds.
+    /// Pauses or resumes.
     fn toggle(&mut self);
-    /// So many frames on or back.
+    /// Seeks by this many frames.
     fn jump(&mut self, frames: i64);
     /// Shows this frame.
     fn jump_to(&mut self, frame: u32);
 }
 
-/// One game in the arcade, with the room it is played in.
+/// One game in the arcade, with its room.
 pub trait Cabinet: Any {
-    /// What it is.
+    /// Facts about the game.
     fn about(&self) -> &'static About;
 
     /// Room of the cabinet.
@@ -190,29 +188,29 @@ pub trait Cabinet: Any {
     /// Room of the cabinet, mutable.
     fn room_mut(&mut self) -> &mut dyn CabinetRoom;
 
-    /// The screen is another.
+    /// Adapts to another screen.
     fn resize(&mut self, view: View);
 
-    /// Begins a match at once, alone, and looks for others as wished. Whether it could.
+    /// Begins a match alone at once, and joins a room as requested. True if it could.
     fn start(&mut self, start: &Start) -> bool;
 
-    /// What a player at this machine holds from now on; told before every [`Cabinet::update`].
+    /// Sets the buttons a local player holds; called before every [`Cabinet::update`].
     fn hold(&mut self, player: usize, held: Held);
 
-    /// Lets the room do what is due. How many frames were played.
+    /// Updates the room. Returns the number of simulated frames.
     fn update(&mut self, now: Micros) -> u32;
 
-    /// What is played for show begins anew.
+    /// Restarts the demo.
     fn rewind(&mut self, show: Show);
 
-    /// One frame of what is played for show.
+    /// Simulates one frame of the demo.
     fn step(&mut self, show: Show);
 
-    /// Draws it, with the cues to be heard.
+    /// Draws the scene, with the cues to be heard.
     fn draw(&mut self, show: Show, looks: &Looks<'_>, scene: &mut Scene);
 
-    /// The place in its world that is most worth seeing of what is played for show: it is on the
-    /// screen of the cabinet in the menu. None where the menu has a picture of its own.
+    /// The most active place in the demo's world, for the cabinet's screen in the menu. None where
+    /// the menu has an image of its own.
     fn liveliest(&self) -> Option<(i32, i32)> {
         None
     }
@@ -220,51 +218,48 @@ pub trait Cabinet: Any {
     /// The images its scenes refer to.
     fn album(&self) -> &Album;
 
-    /// How the match stands, or the replay that is open.
+    /// State of the match, or of the open replay.
     fn standing(&self) -> Standing;
 
-    /// Those who are in the match, by seat. Names are the arcade's.
+    /// Players of the match, by slot. The arcade adds names.
     fn players(&self) -> Vec<PlayerLine>;
 
-    /// Whether what is one's own is at the right: then the overlay is at the left.
+    /// Whether local players are mostly at the right: then the overlay is at the left.
     fn is_own_at_right(&self) -> bool;
 
-    /// Positions of local players in pixels of the world, by slot. Empty where none needs to be
-    /// found.
+    /// Positions of local players in world pixels, by slot. Empty where they need not be marked.
     fn own_places(&self) -> Vec<(i32, i32)> {
         Vec::new()
     }
 
-    /// Where the rider of a seat is on the screen, in pixels of the world; none if it is not to be
-    /// seen.
+    /// Position of a slot's player on the screen in world pixels; none if it is not visible.
     fn place_of(&self, seat: usize) -> Option<(i32, i32)>;
 
-    /// One line about a match that is over, the same for everybody who was in it.
+    /// One line about a finished match, equal for all its players.
     fn closing_line(&self, number: u64) -> &'static str;
 
-    /// The match is over for everybody: tells the lobby how it ended. Whether it was told; asked
-    /// until it was.
+    /// Reports a finished match to the lobby. True if it was sent; called until it is.
     fn report_result(&mut self) -> bool;
 
-    /// The points of who plays here, and how far the match is; none where nothing is counted.
+    /// Score of the local players, and the level reached; none where nothing is counted.
     fn own_score(&self) -> Option<(i64, u32)> {
         None
     }
 
-    /// The match so far as a file.
+    /// The match so far as a replay file.
     fn replay_bytes(&self) -> Option<Vec<u8>> {
         None
     }
 
-    /// What a difference between games left here since it was last asked for, as a file.
+    /// The desync bundle recorded since the last call, as a file.
     fn take_desync_bundle(&mut self) -> Option<Vec<u8>> {
         None
     }
 
-    /// Opens a match that was kept as a file, to be seen as [`Show::Replay`].
+    /// Opens a replay file, to be shown as [`Show::Replay`].
     ///
     /// # Errors
-    /// Why nothing of it can be shown, in words.
+    /// The reason why no part of it can be shown, as text.
     fn open_tape(&mut self, bytes: Vec<u8>, frame: u32) -> Result<(), String> {
         let _ = (bytes, frame);
         Err("This cabinet keeps no replays.".to_string())
@@ -278,7 +273,6 @@ pub trait Cabinet: Any {
     /// Closes the replay.
     fn close_tape(&mut self) {}
 
-    /// What the game knows, for tools that look into a page: members of a JSON object, each with a
-    /// comma before it.
+    /// Appends the game's facts for tools: members of a JSON object, each preceded by a comma.
     fn tell(&self, out: &mut String);
 }

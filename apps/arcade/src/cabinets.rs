@@ -1,5 +1,5 @@
-//! The games that can be played. A new one is a file here, a name in [`NAMES`], and a program in
-//! `src/bin/` that is its page: a player loads the game it plays, and no other.
+//! The available games. A new one is a file here, a name in [`NAMES`], and a program in `src/bin/`
+//! for its page, so that a player loads only that game. Pages open them. Absent: the arcade.
 
 pub mod drake;
 pub mod gander;
@@ -10,14 +10,14 @@ use gaggle::Platform;
 
 use crate::cabinet::{About, Cabinet, Parts};
 
-/// Every game that can be played, in the order of the menu. The first is on when the page opens.
+/// Names of all available games, in the order of the menu. The first one opens by default.
 pub const NAMES: [&str; 4] = [gander::ABOUT.name, drake::ABOUT.name, millpond::ABOUT.name, skein::ABOUT.name];
 
-/// One game: what it is, and how it is opened.
+/// One game: its facts, and how to open it.
 pub struct Entry<P> {
-    /// What it is.
+    /// Facts about the game.
     pub about: &'static About,
-    /// Switches it on.
+    /// Opens the cabinet.
     pub open: fn(Parts<P>) -> Box<dyn Cabinet>,
 }
 

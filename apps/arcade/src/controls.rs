@@ -1,25 +1,26 @@
-//! Which keys are held, and what that means to a player.
+//! Held keys, and the actions they stand for. `Arcade` feeds and reads it. Absent: keys of the
+//! player's choice (`own_keys.rs`).
 
-/// A key that means something outside of a game.
+/// A key with a meaning outside of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
-    /// Moves the choice.
+    /// Moves the focus up.
     Up,
-    /// Moves the choice.
+    /// Moves the focus down.
     Down,
-    /// Moves the choice.
+    /// Moves the focus left.
     Left,
-    /// Moves the choice.
+    /// Moves the focus right.
     Right,
-    /// Takes the chosen entry.
+    /// Chooses the focused entry.
     Enter,
     /// Leads one screen back.
     Escape,
-    /// How to play.
+    /// Opens the help pages.
     Help,
-    /// Sound on or off.
+    /// Switches sound on or off.
     Mute,
-    /// What the network does.
+    /// Shows the network panel.
     Overlay,
 }
 
@@ -41,7 +42,7 @@ impl Key {
     }
 }
 
-/// What one player holds, on whatever it is.
+/// Buttons that one player holds, on any device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
     /// Left is held.
@@ -57,7 +58,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// Whatever either holds.
+    /// Buttons held in either of two states.
     #[must_use]
     pub fn or(self, other: Held) -> Held {
         Held {
@@ -70,23 +71,22 @@ impl Held {
     }
 }
 
-/// Everything held down right now, on keyboard, gamepads and glass.
+/// Everything held now, on keyboard, gamepads and touch screen.
 #[derive(Debug, Clone, Default)]
 pub struct Controls {
     held: Vec<String>,
-    /// Pressed since the last look: a tap shorter than a frame still counts.
+    /// Keys pressed since the last read: a tap shorter than a frame still counts.
     tapped: Vec<String>,
-    /// What gamepads and touch add to each of two players.
+    /// Buttons that gamepads and touch add for each of two players.
     added: [Held; 2],
-    /// What two gamepads held at the last look, and whether start was down; none before the first
-    /// look.
+    /// State of two gamepads at the last read, with the start button; none before the first read.
     pads: [Option<(Held, bool)>; 2],
 }
 
 impl Controls {
-    /// A key went down. Whether it was up before.
+    /// Handles a key press. True if the key was up before.
     pub fn press(&mut self, code: &str) -> bool {
-        // Pages see hardly more keys at once; a stuck driver must not fill our memory.
+        // No person holds more keys at once; a faulty driver must not fill the memory.
         if self.held.len() >= 64 {
             self.held.clear();
         }
@@ -98,8 +98,8 @@ impl Controls {
         is_fresh
     }
 
-    /// A key says by itself that it is still down. It may have gone down before this page had the
-    /// keyboard, for something else.
+    /// Handles the repetition of a held key. It may have been pressed before this page had the
+    /// keyboard focus, for another purpose.
     pub fn hold(&mut self, code: &str) {
         if self.press(code) {
             self.tapped.pop();
@@ -111,15 +111,15 @@ impl Controls {
         self.held.retain(|held| held != code);
     }
 
-    /// Nothing is held any more: the page lost the keyboard.
+    /// Releases everything, because the page lost the keyboard focus.
     pub fn release_all(&mut self) {
         self.held.clear();
         self.tapped.clear();
         self.added = [Held::default(); 2];
     }
 
-    /// What a gamepad holds now: the keys that what was not held before stands for. What is held at
-    /// the first look was pressed for something else: to switch this cabinet on.
+    /// Converts newly pressed gamepad buttons to keys. Buttons held at the first read were pressed
+    /// for another purpose: to open this cabinet.
     pub fn press_pad(&mut self, player: usize, held: Held, start: bool) -> Vec<Key> {
         let (before, started) = self.pads[player].replace((held, start)).unwrap_or((held, start));
         let keys = [
@@ -133,7 +133,7 @@ impl Controls {
         keys.into_iter().filter(|(_, is_new)| *is_new).map(|(key, _)| key).collect()
     }
 
-    /// What gamepads and touch hold for a player.
+    /// Sets the buttons that gamepads and touch hold for a player.
     pub fn set_added(&mut self, player: usize, held: Held) {
         self.added[player] = held;
     }
@@ -143,8 +143,8 @@ impl Controls {
         self.held.iter().any(|code| code == "ShiftLeft" || code == "ShiftRight")
     }
 
-    /// What each of two players holds: letters are the first one's, arrows the second one's. Alone,
-    /// all keys are the first player's.
+    /// Buttons of each of two players: letters are the first one's, arrows the second one's. With
+    /// one player all keys are its.
     pub fn held(&mut self, two: bool) -> [Held; 2] {
         let held = |codes: &[&str]| {
             codes.iter().any(|code| self.held.iter().chain(&self.tapped).any(|held| held == code))

@@ -1,6 +1,5 @@
-//! Quick emotes: eight small pictures that players show over their riders, who shows which, and who
-//! is muted. The arcade feeds it what peers sent and asks it what to draw. Absent: rooms, keys,
-//! fingers.
+//! Quick emotes: eight small pictures that players show over their riders, with muting. `Arcade`
+//! feeds it with received emotes and asks it what to draw. Absent: rooms, keys, touch.
 
 use gaggle::Micros;
 use gaggle::lobby::PlayerId;
@@ -9,21 +8,21 @@ use gaggle_scene::{Scene, View, palette};
 use crate::pen::{Pen, Rect};
 use crate::pictures::pictures;
 
-/// How many there are.
+/// Number of emotes.
 pub(crate) const COUNT: usize = 8;
-/// Word pixels across and down a picture.
+/// Columns and rows of a picture in text pixels.
 pub(crate) const PICTURE: (i32, i32) = (22, 18);
-/// The first byte of a message that is an emote. The second is its number.
+/// First byte of an emote's message. The second is its number.
 const KIND: u8 = 0xe1;
-/// How long one is shown.
+/// How long an emote is shown.
 const SHOWN: Micros = Micros::from_millis(2_500);
-/// A player sends none sooner after the one before, and a peer that does is not heard.
+/// Shortest time between two emotes of a player; a peer's emotes that come sooner are ignored.
 const EVERY: Micros = Micros::from_millis(700);
-/// What a network may take off that pace.
+/// Tolerance of that interval, for jitter.
 const JITTER: Micros = Micros::from_millis(200);
 /// Players remembered: more than a room has.
 const PLAYERS_MAX: usize = 32;
-/// A rider with its crest and its name is so high, in pixels of the world.
+/// Height of a rider with its crest and name, in world pixels.
 const OVER: i32 = 44;
 
 /// An emote over a rider.
@@ -39,13 +38,13 @@ struct Shown {
 pub(crate) struct Emotes {
     shown: Vec<Shown>,
     sent: Option<Micros>,
-    /// Players, and when an emote of theirs was last taken.
+    /// Players, and when an emote of each was last accepted.
     heard: Vec<(PlayerId, Micros)>,
     muted: Vec<PlayerId>,
 }
 
 impl Emotes {
-    /// Our own: the message for the others. None if it comes too soon.
+    /// Sends an own emote: returns the message for the others. None if it comes too soon.
     pub(crate) fn send(&mut self, now: Micros, seat: usize, emote: usize) -> Option<[u8; 2]> {
         if emote >= COUNT || self.sent.is_some_and(|sent| now.since(sent) < EVERY) {
             return None;
@@ -55,8 +54,8 @@ impl Emotes {
         Some([KIND, emote as u8])
     }
 
-    /// What a peer sent. Anything that is no emote, comes too soon or is of a muted player is
-    /// dropped.
+    /// Takes a message of a peer. It is ignored if it is no emote, comes too soon or is from a
+    /// muted player.
     pub(crate) fn hear(&mut self, now: Micros, player: PlayerId, seat: usize, bytes: &[u8]) {
         let &[KIND, emote] = bytes else { return };
         let is_late = |at: Micros| now.since(at) + JITTER >= EVERY;
@@ -77,7 +76,7 @@ impl Emotes {
         self.show(now, seat, emote.into());
     }
 
-    /// A rider has one at a time.
+    /// Shows an emote, at most one per rider.
     fn show(&mut self, now: Micros, seat: usize, emote: usize) {
         self.shown.retain(|shown| shown.seat != seat && now.since(shown.since) < SHOWN);
         self.shown.push(Shown { seat, emote, since: now });
@@ -87,8 +86,7 @@ impl Emotes {
         self.muted.contains(&player)
     }
 
-    /// Shows a player's emotes no more, or again. `seat` is where one of theirs may be on the
-    /// screen.
+    /// Mutes or unmutes a player. `seat` is the slot where one of its emotes may be shown.
     pub(crate) fn toggle(&mut self, player: PlayerId, seat: Option<usize>) {
         match self.muted.iter().position(|muted| *muted == player) {
             Some(nth) => _ = self.muted.swap_remove(nth),
@@ -100,18 +98,18 @@ impl Emotes {
         }
     }
 
-    /// Another match: nothing of the last is on the screen. Who is muted stays so.
+    /// Clears the screen for another match. Muted players stay muted.
     pub(crate) fn clear(&mut self) {
         self.shown.clear();
     }
 
-    /// Seats and emotes on the screen.
+    /// Slots and emotes on the screen.
     pub(crate) fn on_screen(&self, now: Micros) -> Vec<(usize, usize)> {
         let fresh = self.shown.iter().filter(|shown| now.since(shown.since) < SHOWN);
         fresh.map(|shown| (shown.seat, shown.emote)).collect()
     }
 
-    /// Draws them over their riders, whose places are in pixels of the world.
+    /// Draws emotes over their riders, whose positions are in world pixels.
     pub(crate) fn draw(
         &self,
         scene: &mut Scene,
@@ -136,13 +134,12 @@ fn bubble(pen: &mut Pen<'_>, place: Rect, seat: usize, emote: usize) {
     pen.image(pictures().emotes[emote % COUNT], place.x + 4, place.y + 4);
 }
 
-/// Rows and columns of emotes to choose from with a finger, and a button that leads to who is
-/// muted.
+/// Grid of emotes for touch, with a button that leads to muting.
 pub(crate) struct Picker {
     card: Rect,
 }
 
-/// What was tapped.
+/// Element that was tapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Picked {
     Emote(usize),
@@ -188,17 +185,17 @@ impl Picker {
     }
 }
 
-/// Where a finger opens the choice: below the way out.
+/// Button that opens the grid: below the exit button.
 fn corner(view: View) -> Rect {
     Rect::new(view.word_width() - 24, 24, 24, 24).within(view)
 }
 
-/// Whether a finger at a pixel of the screen wants to choose.
+/// Whether a tap is on that button.
 pub(crate) fn asks_for_picker(view: View, x: i32, y: i32) -> bool {
     corner(view).contains(x.div_euclid(view.word_scale), y.div_euclid(view.word_scale))
 }
 
-/// Draws that corner: a small face.
+/// Draws that button: a small face.
 pub(crate) fn draw_corner(scene: &mut Scene, view: View) {
     let mut pen = Pen::new(scene, view);
     let place = corner(view).grown(-3);
@@ -209,7 +206,7 @@ pub(crate) fn draw_corner(scene: &mut Scene, view: View) {
     }
 }
 
-/// The pictures, at half their size: `y` and `r` are skin, `k` ink, `t` white, `u` water, `o` beak.
+/// Pictures at half size: `y` and `r` are skin, `k` ink, `t` white, `u` water, `o` beak.
 #[rustfmt::skip]
 pub(crate) const PICTURES: [&[&str]; COUNT] = [
     &[

@@ -1,44 +1,44 @@
-//! Panel that invites friends: the room's code in large letters, its link, the link as a QR
-//! picture, and buttons. The arcade opens it with a link and asks it what a tap means. Absent: how
-//! a link is copied or shared.
+//! Panel that invites friends: the room's code in large letters, its link, the link as a QR code,
+//! and buttons. `Arcade` opens it and asks it what a tap means. Absent: how a link is copied or
+//! shared.
 
 use gaggle_scene::{Scene, View, font, palette};
 use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
 
 use crate::pen::{Pen, Rect};
 
-/// What one can do with an invitation.
+/// Choices of the invitation panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InviteChoice {
     /// Hands the link to the system's share sheet.
     Share,
-    /// Puts the link on the clipboard.
+    /// Copies the link to the clipboard.
     Copy,
     /// Closes the panel; the match goes on.
     Play,
 }
 
-/// Light modules around a QR picture, as its standard demands.
+/// Light modules around a QR code, as its standard requires.
 const QUIET: i32 = 4;
-/// Rows of a button.
+/// Height of a button in text pixels.
 const BUTTON: i32 = 24;
-/// Columns and rows between the edge of the card and what is on it.
+/// Margin between the edge of the card and its content.
 const MARGIN: i32 = 10;
-/// The narrowest column words and buttons need beside the picture.
+/// Narrowest column for text and buttons beside the QR code.
 const BESIDE: i32 = 116;
 
-/// A link to a room, and its picture.
+/// A link to a room, and its QR code.
 pub struct Invite {
     code: String,
     link: String,
-    /// None if the link is too long for a picture.
+    /// None if the link is too long for a QR code.
     picture: Option<QrCode>,
     /// Whether the system has a share sheet.
     can_share: bool,
 }
 
 impl Invite {
-    /// An invitation to the room with this code, by its full link.
+    /// An invitation to the room with this code, with its full link.
     pub fn new(code: String, link: String, can_share: bool) -> Invite {
         let parts = [QrSegment::make_bytes(link.as_bytes())];
         let level = QrCodeEcc::Medium;
@@ -52,7 +52,7 @@ impl Invite {
         &self.link
     }
 
-    /// All of it as one text, for players who listen instead.
+    /// The whole panel as one text, for screen readers.
     pub fn words(&self) -> String {
         let mut words = String::from("Invite friends. Room");
         for letter in self.code.chars() {
@@ -65,7 +65,7 @@ impl Invite {
         words
     }
 
-    /// The link as people read it.
+    /// The link as shown.
     fn short(&self) -> &str {
         let schemes = ["https://", "http://"];
         schemes.iter().find_map(|scheme| self.link.strip_prefix(scheme)).unwrap_or(&self.link)
@@ -80,17 +80,17 @@ impl Invite {
         &ALL[usize::from(!self.can_share)..]
     }
 
-    /// How many buttons there are.
+    /// Number of buttons.
     pub(crate) fn count(&self) -> usize {
         self.choices().len()
     }
 
-    /// What a button does, counted from the first.
+    /// Choice of a button, counted from the first.
     pub(crate) fn nth(&self, nth: usize) -> Option<InviteChoice> {
         self.choices().get(nth).map(|choice| choice.0)
     }
 
-    /// What a tap at a pixel of the screen means.
+    /// Choice at a pixel of the screen.
     pub fn choice_at(&self, view: View, x: i32, y: i32) -> Option<InviteChoice> {
         let plan = Plan::of(self, view);
         let (x, y) = (x.div_euclid(view.word_scale), y.div_euclid(view.word_scale));
@@ -101,8 +101,8 @@ impl Invite {
             .map(|at| at.1)
     }
 
-    /// Draws it over the match. Keys are named unless the screen is `touched`; the button in
-    /// `focus` stands out, or the first.
+    /// Draws the panel over the match. Keys are named unless the screen is `touched`; the button in
+    /// `focus`, or the first, is highlighted.
     pub fn draw(&self, scene: &mut Scene, view: View, touched: bool, focus: Option<usize>) {
         let plan = Plan::of(self, view);
         let mut pen = Pen::new(scene, view);
@@ -125,7 +125,7 @@ impl Invite {
             } else {
                 pen.card(at, palette::MIST[1]);
             }
-            // Where there is no room for all of it, the first word says enough.
+            // Where the whole label has no room, its first word suffices.
             let is_whole = font::width(words, true, 0) + 8 <= at.wide;
             let words = if is_whole { words } else { words.split(' ').next().unwrap_or(words) };
             let with_key =
@@ -146,7 +146,7 @@ impl Invite {
     }
 }
 
-/// Dark modules on light ones, whatever is behind: many cameras read nothing else.
+/// Draws dark modules on light ones, whatever the background: many cameras read nothing else.
 fn draw_picture(pen: &mut Pen<'_>, picture: &QrCode, at: Rect, unit: i32) {
     pen.fill(at, palette::BONE.mix(gaggle_scene::Color::hex(0xff_ff_ff), 0.8), 1.0);
     let (left, top) = (at.x + QUIET * unit, at.y + QUIET * unit);
@@ -164,16 +164,16 @@ fn draw_picture(pen: &mut Pen<'_>, picture: &QrCode, at: Rect, unit: i32) {
     }
 }
 
-/// Where everything is, in word pixels.
+/// Places of everything, in text pixels.
 struct Plan {
     card: Rect,
     /// Heading, code and link.
     words: Rect,
     code_size: i32,
-    /// The picture with its quiet zone, and how large a module is; 0 if there is no room for it.
+    /// The QR code with its quiet zone, and the size of a module; 0 if there is no room for it.
     picture: Rect,
     unit: i32,
-    /// The first button, and from its place to that of the next.
+    /// The first button, and the offset from one button to the next.
     first: Rect,
     step: (i32, i32),
 }
@@ -185,7 +185,7 @@ impl Plan {
         let across = invite.picture.as_ref().map_or(1_000, |picture| picture.size() + 2 * QUIET);
         let flat = wide > tall;
         let stacked = flat && tall >= 150;
-        // What is left for the picture: beside the rest where the screen is flat, between it
+        // The remaining room for the QR code: beside the rest on a wide screen, within it
         // otherwise.
         let room = match flat {
             true => (tall - 8 - 2 * MARGIN).min(wide - 8 - 3 * MARGIN - BESIDE),
@@ -236,11 +236,11 @@ impl Plan {
         Rect { x: self.first.x + nth * self.step.0, y: self.first.y + nth * self.step.1, ..self.first }
     }
 
-    /// The link in a line, or in two if it is too long for one.
+    /// The link in one line, or in two if it is too long.
     fn link_lines<'a>(&self, invite: &'a Invite) -> Vec<&'a str> {
         let link = invite.short();
         let is_long = font::width(link, false, 0) > self.words.wide;
-        // Not `link[..at]`: its panic message alone brings 3 kB of Unicode tables into the page.
+        // Not `link[..at]`: its panic message alone adds 3 kB of Unicode tables to the page.
         match link.find('?').filter(|_| is_long).and_then(|at| link.split_at_checked(at)) {
             Some((page, query)) => vec![page, query],
             None => vec![link],
@@ -256,7 +256,7 @@ mod tests {
 
     const LINK: &str = "https://play.example.org/arcade/?game=millpond&room=BCDFGH";
 
-    /// What a camera that sees the screen reads in it.
+    /// Text that a camera reads from the screen.
     fn read_picture(canvas: &mut Canvas, view: View) -> Option<String> {
         let (wide, rgba) = (view.width as usize, canvas.rgba());
         let grey = |x: usize, y: usize| {

@@ -1,5 +1,5 @@
-//! What one sees while joining a match: a goose that walks home, honest steps, the seats, and a way
-//! out.
+//! Panel shown while joining a match: a walking goose as progress bar, the steps, the slots, and an
+//! exit. `Arcade` draws it. Absent: the join itself.
 
 use gaggle_scene::{Color, Scene, View, chance, font, palette};
 use gander::arena::{LEDGE, PAD};
@@ -8,39 +8,39 @@ use gander::stage::Figures;
 use crate::pen::{Pen, Rect, figure_size, fitted, unit, wrapped};
 use crate::pictures::pictures;
 
-/// How far joining has come.
+/// Progress of a join.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JoiningFacts<'a> {
     /// The room's code.
     pub code: &'a str,
-    /// How much of the game has arrived.
+    /// Received part of the state in percent.
     pub percent: u8,
-    /// Names of those one is linked to.
+    /// Names of the linked players.
     pub linked_to: &'a [String],
-    /// The longest round trip among them.
+    /// The longest round trip to one of them.
     pub slowest_ms: Option<u32>,
-    /// What of the game is copied.
+    /// Name of the game's world.
     pub place: &'a str,
-    /// What happens to who comes in; if nothing is said, where a goose appears.
+    /// Text about a new player's arrival; if empty, the place where a goose appears.
     pub arrival: &'a str,
-    /// Who sits where; at most six are drawn.
+    /// Name of the player in each slot; at most six are drawn.
     pub seats: &'a [Option<&'a str>],
-    /// The seat one will have.
+    /// The slot the local player will have.
     pub own_seat: Option<usize>,
-    /// Since when, for the goose.
+    /// Time since the join began, for the goose.
     pub since_ms: u32,
-    /// The screen is touched: the way out is a button without a key.
+    /// Whether the screen is touched: the exit is then a button without a key.
     pub touch: bool,
 }
 
-/// After so long one may wonder.
+/// A join longer than this shows a longer text.
 const LONG_MS: u32 = 5_000;
-/// The way out.
+/// Label of the exit.
 const ALONE: &str = "play alone instead";
-/// A step of the goose.
+/// Duration of a step of the goose.
 const STEP_MS: u32 = 110;
 
-/// One of the four steps.
+/// State of one of the four steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Done,
@@ -61,7 +61,7 @@ impl JoiningFacts<'_> {
         })
     }
 
-    /// What each step says, and beside it something longer or something shorter.
+    /// Text of each step, and a longer and a shorter addition.
     fn lines(&self) -> [(String, [String; 2]); 4] {
         let players =
             ["", "one player", "two players", "three players", "four players", "five players", "six players"];
@@ -82,7 +82,7 @@ impl JoiningFacts<'_> {
         ]
     }
 
-    /// Everything that is written, for those who listen instead.
+    /// The whole panel as text, for screen readers.
     pub fn words(&self) -> String {
         let lines = self.lines();
         let now = self.steps().iter().position(|step| *step == Step::Now).unwrap_or(3);
@@ -91,7 +91,7 @@ impl JoiningFacts<'_> {
     }
 }
 
-/// `Linked to Wren, Hob and Ottilie`.
+/// A list such as `Linked to Wren, Hob and Ottilie`.
 fn links(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -101,7 +101,7 @@ fn links(names: &[String]) -> String {
     }
 }
 
-/// Where the parts of the panel are.
+/// Places of the panel's parts.
 struct Plan {
     card: Rect,
     inner: Rect,
@@ -122,8 +122,8 @@ impl Plan {
         let (step, seats) = if roomy { (15, 18) } else { (13, 30) };
         let promise = wrapped(&promise(facts), wide - 2 * inset, 2);
         let figure = |rows: i32| (rows as f32 * unit(view)).ceil() as i32;
-        // The goose, the lettering and what will happen are left out where there is no room for
-        // them.
+        // The goose, the lettering and the text about the arrival are left out where there is no
+        // room for them.
         let body = 4 * step + 14 + seats + 12 * promise.len() as i32 + 26;
         let head = if height >= body + figure(28) + 10 { figure(28) + 4 } else { 16 };
         let walk = if height >= body + head + figure(40) + 8 { figure(40) } else { 0 };
@@ -134,7 +134,7 @@ impl Plan {
     }
 }
 
-/// Draws the panel over the match that goes on without us.
+/// Draws the panel over the shown match.
 pub fn draw_joining(scene: &mut Scene, view: View, facts: &JoiningFacts<'_>) {
     let plan = Plan::of(view, facts);
     let Plan { card, inner, .. } = plan;
@@ -173,11 +173,11 @@ pub fn draw_joining(scene: &mut Scene, view: View, facts: &JoiningFacts<'_>) {
     }
 }
 
-/// Whether a click or a tap at a pixel of the screen asks to play alone instead.
+/// Whether a click or tap at a pixel of the screen is on the exit.
 pub fn joining_alone_at(view: View, facts: &JoiningFacts<'_>, x: i32, y: i32) -> bool {
     let Plan { card, .. } = Plan::of(view, facts);
     let (x, y) = (x.div_euclid(view.word_scale), y.div_euclid(view.word_scale));
-    // The whole foot of the card: fingers are wide.
+    // The whole foot of the card, because fingers are wide.
     Rect::new(card.x, card.bottom() - 21, card.wide, 21).contains(x, y)
 }
 
@@ -192,19 +192,19 @@ fn heading(pen: &mut Pen<'_>, view: View, inner: Rect, head: i32, code: &str) {
     let (letters_wide, letters_tall) = figure_size(view, letters);
     let size = if inner.wide - letters_wide > 130 { 2 } else { 1 };
     let room = (inner.wide - letters_wide) / size;
-    // On the line the lettering stands on: its last rows are for tails.
+    // On the base line of the lettering, whose last rows are for descenders.
     let y = inner.y + 6 + letters_tall * 2 / 5 - 3 * size;
     pen.bold(code, inner.right(), y, room, palette::FIRE[5]).right().sized(size as u8);
 }
 
-/// The bar, and who walks along it.
+/// Draws the bar, and the goose that walks along it.
 fn goose(pen: &mut Pen<'_>, view: View, place: Rect, facts: &JoiningFacts<'_>) {
     let pictures = pictures();
     let seat = facts.own_seat.unwrap_or(3);
     let ground = place.bottom() - 5;
     let (nest_wide, nest_tall) = figure_size(view, pictures.nest);
     let length = place.wide - nest_wide - 6;
-    // Finding and linking are the first tenth of the way, catching up the last.
+    // Finding and linking are the first tenth of the bar, catching up the last.
     let [found, linked, ..] = facts.steps().map(|step| i32::from(step == Step::Done));
     let percent = 4 * found + 6 * linked + i32::from(facts.percent.min(100)) * 82 / 100;
     let gone = length * percent / 100;
@@ -234,7 +234,7 @@ fn line(pen: &mut Pen<'_>, place: Rect, step: Step, text: &str, details: &[Strin
     }
     let room = place.wide - 13;
     pen.text(text, x + 13, y, room, color);
-    // What is beside it is whole or not there.
+    // An addition is shown whole or not at all.
     let left = room - font::width(&fitted(text, room, false), false, 0) - 8;
     let detail = details.iter().find(|detail| font::width(detail, false, 0) <= left);
     let detail_color = if step == Step::Now { palette::FIRE[5] } else { palette::DIM };
@@ -274,7 +274,7 @@ fn promise(facts: &JoiningFacts<'_>) -> String {
     }
 }
 
-/// The Hearthstone has an article; eyots and steps do not.
+/// Name with its article: the Hearthstone has one; eyots and steps do not.
 fn the(ledge: &'static str) -> String {
     if ledge == "Hearthstone" { format!("the {ledge}") } else { ledge.to_string() }
 }

@@ -1,4 +1,5 @@
-//! Key hints: over the player they steer, and on the first page of how to play.
+//! Key hints, over the player they control and on the first help page. `Arcade` draws them. Absent:
+//! keys of the player's choice.
 
 use gaggle_scene::{Scene, View, font, palette};
 
@@ -7,17 +8,17 @@ use crate::pen::{Pen, Rect};
 /// A key and what it does.
 pub(crate) type Meaning = (&'static str, &'static str);
 
-/// Rows of a key.
+/// Height of a key in text pixels.
 const STEP: i32 = 16;
-/// A goose with its crest and its name is so high, in pixels of the world.
+/// Height of a goose with its crest and name, in world pixels.
 const OVER: i32 = 48;
 
 fn width(&(key, meaning): &Meaning) -> i32 {
     font::width(key, false, 0) + 12 + font::width(meaning, false, 0)
 }
 
-/// A player's keys on a card of their own, one below the other: over a place in the world, or at
-/// the bottom.
+/// Draws a player's keys on a card, one below the other: over a place in the world, or at the
+/// bottom.
 pub(crate) fn draw_over(scene: &mut Scene, view: View, keys: &[Meaning], place: Option<(i32, i32)>) {
     let (wide, tall) = (view.word_width(), view.word_height());
     let words = |art: i32| art * view.scale / view.word_scale;
@@ -27,7 +28,7 @@ pub(crate) fn draw_over(scene: &mut Scene, view: View, keys: &[Meaning], place: 
         Some((x, y)) => (words(x + view.left), words(y + view.top - OVER)),
         None => (wide / 2, tall - 16),
     };
-    // Where there is no room above, below.
+    // Below the place where there is no room above.
     let plaques = words(view.top + 16);
     let top = match place {
         Some((_, y)) if bottom - card_tall < plaques => words(y + view.top + 5),
@@ -43,7 +44,7 @@ pub(crate) fn draw_over(scene: &mut Scene, view: View, keys: &[Meaning], place: 
     }
 }
 
-/// Everybody's keys in rows at the bottom, above a line of words.
+/// Draws all players' keys in rows at the bottom, above a line of text.
 pub(crate) fn draw_all(scene: &mut Scene, view: View, players: &[&[Meaning]]) {
     let (wide, tall) = (view.word_width(), view.word_height());
     let row_wide = |keys: &[Meaning]| keys.iter().map(|key| width(key) + 12).sum::<i32>();

@@ -1,10 +1,9 @@
-//! The arcade: what people see first. A page with cabinets, and the games in them.
+//! The arcade: a page with cabinets, and the games in them.
 //!
-//! [`Arcade`] is the whole of it without a browser: keys and time in, a picture and sounds out.
-//! `page.rs` ties it to a canvas, a keyboard and a loudspeaker, and exists only where there is a
-//! page.
+//! [`Arcade`] is all of it without a browser: keys and time in, a picture and sounds out. `page.rs`
+//! connects it with a canvas, a keyboard and audio, and exists only in WASM builds.
 
-// Pictures and sounds are looked at and listened to, never simulated.
+// Pictures and sounds are never simulated, so floats are allowed.
 #![allow(clippy::float_arithmetic)]
 
 mod arcade;

@@ -1,5 +1,5 @@
-//! The menu: what one can choose, what is in focus, and the two places where one writes. [`layout`]
-//! says where everything is, [`picture`] and [`row`] what it looks like.
+//! The menu: its entries, the focus, and the two text fields. `Arcade` drives it; [`layout`] places
+//! its elements, [`picture`] and [`row`] draw them. Absent: effects of choices.
 
 mod fields;
 mod layout;
@@ -24,91 +24,91 @@ use row::Row;
 pub use fields::{CODE_LENGTH, CODE_LETTERS, NAME_LENGTH};
 pub use rooms::{RoomLine, keep_places};
 
-/// Something one can choose.
+/// An entry of the menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// Fly at once.
+    /// Play at once.
     Play,
-    /// Switch to another cabinet.
+    /// Open another cabinet.
     Cabinet(usize),
-    /// The next mode.
+    /// Choose the next mode.
     Mode,
-    /// Two at one keyboard.
+    /// Play with two players at one keyboard.
     PlayTwo,
-    /// A room for friends, found by its code only. With an invitation open: copy its link.
+    /// Create a room for friends, found by its code only. With an open invitation: copy its link.
     Private,
-    /// The next colour.
+    /// Choose the next color.
     Palette,
-    /// The name, as it stands in [`Menu::name`].
+    /// Edit the name, [`Menu::name`].
     Name,
-    /// A seat in a room of the list.
+    /// Join a room of the list.
     Room(usize),
-    /// Looking on in a room of the list.
+    /// Spectate in a room of the list.
     Watch(usize),
-    /// The room whose code stands in [`Menu::code`].
+    /// Join the room whose code is [`Menu::code`].
     Code,
-    /// A replay, from a file.
+    /// Open a replay file.
     Replay,
-    /// How to play.
+    /// Open the help pages.
     Help,
     /// Open the leaderboard.
     Board,
-    /// Fills the screen with the page, or stops doing so.
+    /// Enter or leave full screen.
     Fill,
     /// Change the volume.
     Sound,
 }
 
-/// What the menu shows and cannot know by itself.
+/// Data the menu shows and does not own.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MenuFacts<'a> {
     /// Name of the player, while it is not being edited.
     pub name: &'a str,
-    /// The best score so far.
+    /// The player's best score.
     pub best: Option<u32>,
     /// Open rooms, in the order of the last [`Menu::set_rooms`].
     pub rooms: &'a [RoomLine],
-    /// Whether the lobby answers; none while that is not known yet.
+    /// Whether the lobby is connected; none while that is not known.
     pub online: Option<bool>,
-    /// How loud it is.
+    /// The chosen volume.
     pub volume: Volume,
 }
 
-/// The menu and what is chosen in it.
+/// The menu and its choices.
 #[derive(Debug)]
 pub struct Menu {
     view: View,
     layout: Layout,
     can_fill: bool,
     focus: Choice,
-    /// Which of its modes the cabinet is set to.
+    /// Index of the chosen mode.
     pub mode: usize,
-    /// The colour one likes, by the seat that has it.
+    /// Preferred color, as the slot that has it.
     pub palette: usize,
-    /// Every game that can be played.
+    /// Names of all available games.
     games: &'static [&'static str],
-    /// The one that is on.
+    /// The game that is open.
     game: &'static About,
     name: String,
     code: String,
-    /// No room lets us in by that code: the next letter begins another.
+    /// Whether the room of that code rejects this player: the next letter begins another code.
     is_code_spent: bool,
-    /// Codes of the rooms, and whether one can sit down there.
+    /// Codes of the rooms, and whether each can be joined.
     rooms: Vec<(String, bool)>,
-    /// The first room that is seen.
+    /// Index of the first visible room.
     first: usize,
-    /// Frames it has been shown for: what moves on it moves by this.
+    /// Frames since the menu was shown, for animations.
     pub beat: u32,
     album: Album,
     row: Row,
-    /// The screen is touched: there may be no keyboard.
+    /// Whether the screen is touched and may have no keyboard.
     touch: bool,
-    /// What the mouse is over, if a click there does something.
+    /// The element under the mouse, if a click there does something.
     hovered: Option<Rect>,
 }
 
 impl Menu {
-    /// A menu for a screen, with one of the games on.
+    /// A menu for a screen, with one of the games open.
     pub fn new(view: View, game: &'static About, games: &'static [&'static str]) -> Menu {
         let layout = Layout::of(view, game.players_here > 1);
         let mut album = pictures::album().clone();
@@ -135,18 +135,18 @@ impl Menu {
         }
     }
 
-    /// The images its scenes refer to: those of all panels, and some of its own.
+    /// The images its scenes refer to: those of all panels, and its own.
     pub fn album(&self) -> &Album {
         &self.album
     }
 
-    /// The same menu on another screen.
+    /// Adapts the menu to another screen.
     pub fn resize(&mut self, view: View) {
         self.view = view;
         self.arrange();
     }
 
-    /// The screen is touched, or has a keyboard: two cannot play at a keyboard that is not there.
+    /// Notes whether the screen is touched: two players cannot share a missing keyboard.
     pub fn set_touch(&mut self, touch: bool) {
         if self.touch != touch {
             self.touch = touch;
@@ -172,23 +172,23 @@ impl Menu {
         self.row = Row::bake(&mut self.album, self.view, &self.layout, self.games, self.game.name);
     }
 
-    /// Whether the page can fill the screen: some phones let none.
+    /// Sets whether the page can fill the screen, which some phones do not permit.
     pub fn set_can_fill(&mut self, can_fill: bool) {
         self.can_fill = can_fill;
         self.resize(self.view);
     }
 
-    /// What is in focus.
+    /// The focused entry.
     pub fn focus(&self) -> Choice {
         self.focus
     }
 
-    /// Whether letters are being written: bring up a keyboard where there is none.
+    /// Whether a text field is focused, so that a phone must show its keyboard.
     pub fn wants_text(&self) -> bool {
         matches!(self.focus, Choice::Name | Choice::Code)
     }
 
-    /// Which rooms there are now. The focus stays with its room, or near it if that is gone.
+    /// Sets the open rooms. The focus stays with its room, or near it if that is gone.
     pub fn set_rooms(&mut self, rooms: &[RoomLine]) {
         let same = self.rooms.len() == rooms.len()
             && self
@@ -211,7 +211,7 @@ impl Menu {
         self.scroll();
     }
 
-    /// A key: what was chosen with it, if anything. Offer letters to [`Menu::type_text`] first.
+    /// Handles a key. Returns the chosen entry, if any. Offer letters to [`Menu::type_text`] first.
     pub fn press(&mut self, key: Key) -> Option<Choice> {
         match key {
             Key::Left => self.step((-1, 0)),
@@ -226,7 +226,7 @@ impl Menu {
         None
     }
 
-    /// A click or a tap at a pixel of the screen.
+    /// Handles a click or tap at a pixel of the screen.
     pub fn click(&mut self, x: i32, y: i32) -> Option<Choice> {
         let (x, y) = (x.div_euclid(self.view.word_scale), y.div_euclid(self.view.word_scale));
         if self.rooms.len() > self.layout.rooms_seen && self.layout.pager().contains(x, y) {
@@ -240,7 +240,7 @@ impl Menu {
             }
         }
         let Some((choice, place)) = self.standing_places().find(|(_, place)| place.contains(x, y)) else {
-            // The cabinet that is on is where one plays.
+            // A click on the open cabinet plays.
             return self.row.lit.filter(|lit| lit.contains(x, y)).map(|_| {
                 self.focus = Choice::Play;
                 Choice::Play
@@ -248,7 +248,7 @@ impl Menu {
         };
         self.focus = choice;
         match choice {
-            // A tap begins to write; the name as it is may be kept at once.
+            // A tap begins editing; an existing name may be kept.
             Choice::Name | Choice::Code => Some(choice),
             Choice::Mode => {
                 let modes = self.game.modes.len() as i32;
@@ -259,8 +259,8 @@ impl Menu {
         }
     }
 
-    /// The mouse is over a pixel of the screen. Whether a click there does something: then it is
-    /// framed.
+    /// Handles the mouse at a pixel of the screen. True if a click there does something: then the
+    /// element is framed.
     pub fn hover(&mut self, x: i32, y: i32) -> bool {
         let (x, y) = (x.div_euclid(self.view.word_scale), y.div_euclid(self.view.word_scale));
         let pager = (self.rooms.len() > self.layout.rooms_seen).then(|| self.layout.pager());
@@ -271,8 +271,8 @@ impl Menu {
         self.hovered.is_some()
     }
 
-    /// Tab, forwards or back through everything there is. False after the last one: then the focus
-    /// leaves the page.
+    /// Handles Tab, forwards or backwards, through all entries. False after the last one: then the
+    /// focus leaves the page.
     pub fn tab(&mut self, back: bool) -> bool {
         let rank = |choice: &Choice| match choice {
             Choice::Play => 0,
@@ -302,7 +302,7 @@ impl Menu {
         next.is_some()
     }
 
-    /// The letter W: watches the room in focus.
+    /// Handles the letter W: spectates in the focused room.
     pub fn watch(&mut self) -> Option<Choice> {
         match self.focus {
             Choice::Room(nth) if nth < self.rooms.len() => Some(Choice::Watch(nth)),
@@ -310,17 +310,18 @@ impl Menu {
         }
     }
 
-    /// The cabinet that is on shows what is painted around a place of its world.
+    /// Shows the part of the demo's picture around a place of its world on the open cabinet's
+    /// screen.
     pub fn show(&mut self, canvas: &Canvas, around: (i32, i32)) {
         self.row.show(&mut self.album, canvas, around);
     }
 
-    /// Draws the menu over whatever is behind it.
+    /// Draws the menu over the background.
     pub fn draw(&self, scene: &mut Scene, facts: &MenuFacts<'_>) {
         picture::draw(self, scene, facts);
     }
 
-    /// Takes what is in focus.
+    /// Chooses the focused entry.
     fn take(&mut self) -> Option<Choice> {
         match self.focus {
             Choice::Room(nth) => match self.rooms.get(nth)? {
@@ -340,12 +341,12 @@ impl Menu {
         }
     }
 
-    /// How many rooms are on the screen.
+    /// Number of visible rooms.
     fn seen(&self) -> usize {
         self.rooms.len().saturating_sub(self.first).min(self.layout.rooms_seen)
     }
 
-    /// Keeps the room in focus on the screen.
+    /// Keeps the focused room visible.
     fn scroll(&mut self) {
         let seen = self.layout.rooms_seen.max(1);
         if let Choice::Room(nth) = self.focus {
@@ -354,7 +355,7 @@ impl Menu {
         self.first = self.first.min(self.rooms.len().saturating_sub(seen));
     }
 
-    /// Turns to the next rooms, and from the last to the first.
+    /// Turns to the next page of rooms, and from the last to the first.
     fn turn_over(&mut self) {
         let seen = self.layout.rooms_seen.max(1);
         let next = self.first + seen;
@@ -365,7 +366,7 @@ impl Menu {
         self.scroll();
     }
 
-    /// Moves the focus to the nearest place in a direction; from the last one to the far end.
+    /// Moves the focus to the nearest entry in a direction; from the last one to the opposite end.
     fn step(&mut self, (right, down): (i32, i32)) {
         if let (Choice::Room(nth), true) = (self.focus, down != 0)
             && let Some(next) = nth.checked_add_signed(down as isize).filter(|next| *next < self.rooms.len())
@@ -382,7 +383,7 @@ impl Menu {
         let others = || places.iter().filter(|(choice, _)| *choice != self.focus);
         let nearest = others().filter_map(|(choice, there)| {
             let (along, aside) = distance(here, *there, (right, down));
-            // What lies more to the side than ahead is meant by another arrow.
+            // An entry more to the side than ahead belongs to another arrow key.
             (along > 0 && along >= aside).then_some((along + 4 * aside, *choice))
         });
         let farthest = others().map(|(choice, there)| {
@@ -396,7 +397,7 @@ impl Menu {
         }
     }
 
-    /// All places that can have the focus, rooms included.
+    /// Places of all entries that can be focused, rooms included.
     fn places(&self) -> Vec<(Choice, Rect)> {
         let rooms = (0..self.seen()).map(|row| (Choice::Room(self.first + row), self.layout.room(row)));
         self.standing_places().chain(rooms).collect()
@@ -409,13 +410,13 @@ impl Menu {
         (x * self.view.word_scale, y * self.view.word_scale)
     }
 
-    /// All of them but rooms.
+    /// Places of all entries except rooms.
     fn standing_places(&self) -> impl Iterator<Item = (Choice, Rect)> {
         let cabinets = self.row.places.iter().map(|(nth, place)| (Choice::Cabinet(*nth), *place));
         self.layout.places().into_iter().filter(|(choice, _)| self.offers(*choice)).chain(cabinets)
     }
 
-    /// Whether the game that is on has such a thing.
+    /// Whether the open game has such an entry.
     fn offers(&self, choice: Choice) -> bool {
         match choice {
             Choice::PlayTwo => self.game.players_here > 1 && !self.touch,
@@ -427,14 +428,14 @@ impl Menu {
     }
 }
 
-/// How far it is from one place to another in a direction, and how far to the side of it.
+/// Distance from one place to another in a direction, and the sideways distance.
 fn distance(from: Rect, to: Rect, (right, down): (i32, i32)) -> (i32, i32) {
     let ((from_x, from_y), (to_x, to_y)) = (from.middle(), to.middle());
     let gap = |start: i32, end: i32, other_start: i32, other_end: i32| {
         (other_start - end).max(start - other_end).max(0)
     };
     if right != 0 {
-        // Only what begins beside it: a row above that reaches further is not to the right.
+        // Only entries that begin beside it: a wider one in the row above is not to the right.
         let beside = gap(from.y, from.bottom(), to.y, to.bottom());
         ((to_x - from_x) * right, beside)
     } else {

@@ -1,5 +1,5 @@
-//! What the network does, visible: one line, or a panel with small graphs. Keeps the recent past of
-//! each figure, and nothing beyond it.
+//! Network panel: one line, or a panel with small graphs. It keeps the recent past of each figure.
+//! `Arcade` feeds and draws it. Absent: measuring.
 
 mod history;
 mod picture;
@@ -8,20 +8,20 @@ use gaggle_scene::{Scene, View};
 
 use history::History;
 
-/// How much of it is shown.
+/// Amount of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NetDetail {
     /// Panel is hidden.
     #[default]
     Off,
-    /// Round trip, rollbacks and path.
+    /// Shows round trip, rollbacks and path.
     Line,
-    /// Everything, with graphs.
+    /// Shows everything, with graphs.
     Panel,
 }
 
 impl NetDetail {
-    /// The next one, round and round.
+    /// The next amount of detail, cyclic.
     #[must_use]
     pub fn next(self) -> NetDetail {
         match self {
@@ -32,65 +32,65 @@ impl NetDetail {
     }
 }
 
-/// How one link does.
+/// Figures of one link.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkFacts {
     /// Slot of the peer at the other end, if it plays.
     pub seat: Option<usize>,
-    /// What he is called.
+    /// Name of the player.
     pub name: String,
-    /// `direct`, `relay`, `socket`, or `-` while there is none.
+    /// `direct`, `relay`, `socket`, or `-` without a path.
     pub path: &'static str,
     /// Round-trip time in milliseconds.
     pub rtt_ms: u32,
-    /// How much it varies.
+    /// Variation of the round-trip time in milliseconds.
     pub jitter_ms: u32,
     /// Packets lost, in thousandths.
     pub loss_permille: u32,
-    /// Whether he keeps the count.
+    /// Whether the peer is the leader.
     pub lead: bool,
 }
 
-/// How everything does.
+/// Figures of the whole network.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NetFacts {
-    /// The frame the game is at.
+    /// Current frame.
     pub frame: u32,
-    /// Links to others.
+    /// Links to other peers.
     pub links: Vec<LinkFacts>,
-    /// How many frames may be simulated again.
+    /// Prediction window in frames.
     pub rollback_window: u32,
-    /// Frames between a key and its effect.
+    /// Input delay in frames.
     pub input_delay: u32,
-    /// Frames that were simulated with guessed inputs.
+    /// Frames that were simulated with predicted inputs.
     pub guessed: u32,
-    /// What comes in.
+    /// Bytes received per second.
     pub bytes_in_per_second: u32,
-    /// What goes out.
+    /// Bytes sent per second.
     pub bytes_out_per_second: u32,
-    /// Packets, both ways.
+    /// Packets per second in both directions.
     pub packets_per_second: u32,
-    /// What an engine without rollbacks has to tell instead: label and figure.
+    /// Labels and figures of an engine without rollbacks, instead.
     pub shared: Vec<(&'static str, String)>,
-    /// Whether all have the same game; none if nothing was compared yet.
+    /// Whether state hashes of all peers agree; none if none were compared yet.
     pub agree: Option<bool>,
     /// Pictures drawn in the last second.
     pub pictures_per_second: u32,
 }
 
-/// Links that are remembered: more than a room has.
+/// Most links remembered, more than a room has.
 const LINKS: usize = 16;
-/// Frames in a column of the graphs that move fast, and of those that move slowly.
+/// Frames per column of the fast graphs, and of the slow ones.
 const FAST: u32 = 2;
 const SLOW: u32 = 6;
 
-/// One link's past.
+/// Past of one link.
 #[derive(Debug, Clone)]
 struct LinkHistory {
     seat: Option<usize>,
     name: String,
     rtt: History,
-    /// Where packets were lost: how much the loss rose.
+    /// Increases of the loss, where packets were lost.
     lost: History,
     loss_before: u32,
 }
@@ -98,14 +98,14 @@ struct LinkHistory {
 /// The panel and the past it shows.
 #[derive(Debug, Clone)]
 pub struct NetPanel {
-    /// How much of it is shown.
+    /// Amount of detail.
     pub detail: NetDetail,
     facts: NetFacts,
     links: Vec<LinkHistory>,
     depth: History,
     guessed: History,
     bytes: History,
-    /// Depth of each frame of the last second.
+    /// Rollback depth of each frame of the last second.
     second: History,
 }
 
@@ -124,12 +124,12 @@ impl Default for NetPanel {
 }
 
 impl NetPanel {
-    /// Forgets the past: another match.
+    /// Clears the past, for another match.
     pub fn clear(&mut self) {
         *self = NetPanel { detail: self.detail, ..NetPanel::default() };
     }
 
-    /// A frame has passed, with a rollback of so many frames, or of none.
+    /// Adds a frame, with the depth of its rollback, 0 for none.
     pub fn sample(&mut self, facts: &NetFacts, rollback_depth: u32) {
         self.links.retain(|past| facts.links.iter().any(|link| past.is_of(link)));
         for link in facts.links.iter().take(LINKS) {
@@ -148,7 +148,7 @@ impl NetPanel {
         self.facts.links.truncate(LINKS);
     }
 
-    /// The one line: pictures, round trip, rollbacks, path.
+    /// Text of the single line: pictures, round trip, rollbacks, path.
     pub fn words(&self) -> String {
         let pictures = self.facts.pictures_per_second;
         let Some(slowest) = self.facts.links.iter().max_by_key(|link| link.rtt_ms) else {
@@ -162,7 +162,7 @@ impl NetPanel {
         format!("{pictures} fps · {rtt} ms · {rollbacks} rollbacks/s · {path}")
     }
 
-    /// Draws as much as is asked for, on the left half of the screen or on the right.
+    /// Draws the chosen detail, on the left half of the screen or on the right.
     pub fn draw(&self, scene: &mut Scene, view: View, left_half: bool) {
         match self.detail {
             NetDetail::Off => {}

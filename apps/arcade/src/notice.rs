@@ -1,35 +1,35 @@
-//! A few words in the middle when the picture stands still: one is cut off, or pauses, or reads how
-//! to play.
+//! A short text in the middle of the screen: about a stall, a pause, or how to play. `Arcade` draws
+//! it. Absent: when it is shown.
 
 use gaggle_scene::{Scene, View, font, palette};
 
 use crate::pen::{Pen, Rect, wrapped};
 
-/// What to say.
+/// Content of a notice.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Notice<'a> {
-    /// Whose mark to put in front.
+    /// Slot whose emblem is drawn in front.
     pub seat: Option<usize>,
-    /// In one line: `Lost touch. Holding your seat for 21 s.`
+    /// Heading in one line: `Lost touch. Holding your seat for 21 s.`
     pub heading: &'a str,
-    /// What else there is to say, a line each.
+    /// Further text, a line each.
     pub lines: &'a [&'a str],
-    /// Keys and what they do.
+    /// Keys and their meanings.
     pub keys: &'a [(&'a str, &'a str)],
     /// Whether it is a warning.
     pub warn: bool,
-    /// How much of what is behind turns to ink, in hundredths.
+    /// How much the background is darkened, in percent.
     pub shade_percent: u8,
-    /// The screen is touched: buttons for fingers in the place of keys.
+    /// Whether the screen is touched: buttons instead of keys.
     pub touch: bool,
-    /// At the upper edge, so that the picture can be followed.
+    /// Whether it is at the upper edge, so that the picture stays visible.
     pub is_high: bool,
-    /// The key Enter takes, counted from the first, once Tab has chosen one.
+    /// The key that Enter chooses, counted from the first, once Tab has focused one.
     pub focus: Option<usize>,
 }
 
 impl Notice<'_> {
-    /// All of it as one text, for those who listen instead.
+    /// The whole notice as one text, for screen readers.
     pub fn words(&self) -> String {
         let mut words = self.heading.to_string();
         for line in self.lines {
@@ -43,15 +43,14 @@ impl Notice<'_> {
         words
     }
 
-    /// What Enter takes, added to what is read aloud.
+    /// Appends the key that Enter chooses to the spoken text.
     pub(crate) fn say_focus(&self, words: &mut String) {
         if let Some((_, meaning)) = self.focus.and_then(|nth| self.keys.get(nth)) {
             words.push_str(&format!(" In focus: {meaning}."));
         }
     }
 
-    /// The key whose line is at a pixel of the screen, counted from the first: a tap means the
-    /// same.
+    /// The key whose line is at a pixel of the screen, counted from the first: a tap chooses it.
     pub fn key_at(&self, view: View, x: i32, y: i32) -> Option<usize> {
         let plan = Plan::of(self, view);
         let (x, y) = (x.div_euclid(view.word_scale), y.div_euclid(view.word_scale));
@@ -61,7 +60,7 @@ impl Notice<'_> {
         })
     }
 
-    /// Draws it over whatever is there.
+    /// Draws the notice over the picture.
     pub fn draw(&self, scene: &mut Scene, view: View) {
         let plan = Plan::of(self, view);
         let mut pen = Pen::new(scene, view);
@@ -112,17 +111,17 @@ impl Notice<'_> {
     }
 }
 
-/// Columns for the mark of a seat.
+/// Columns for the emblem of a slot.
 const MARK: i32 = 16;
-/// Rows for a key, where there are many keys and little room, and for a finger.
+/// Height of a key line: where many keys have little room, and for touch.
 const KEY_STEP: i32 = 16;
 const KEY_STEP_MIN: i32 = 13;
 const FINGER_STEP: i32 = 23;
 
-/// Where everything is.
+/// Places of everything.
 struct Plan {
     card: Rect,
-    /// Where words begin, and how wide they may be.
+    /// Left edge of the text, and its greatest width.
     x: i32,
     y: i32,
     wide: i32,
@@ -156,14 +155,14 @@ impl Plan {
         let key_step = (room_below / count.max(1)).clamp(KEY_STEP_MIN, key_step);
         let rows = rows + count * key_step;
         let (card_wide, tall) = (wide + 2 * margin + mark, (rows + 2 * margin - 2).min(height - 4));
-        // A little below the middle: one's own goose is more often above it.
+        // A little below the middle, because the own goose is more often above it.
         let free = height - tall;
         let top = if notice.is_high { free.min(18) } else { free * 58 / 100 }.max(2);
         let card = Rect::new((width - card_wide) / 2, top, card_wide, tall);
         Plan { card, x: card.x + margin + mark, y: card.y + margin, wide, step, key_step, heading, lines }
     }
 
-    /// Where a key is written, counted from the first.
+    /// Row of a key, counted from the first.
     fn key_y(&self, nth: i32) -> i32 {
         self.y + (self.heading.len() + self.lines.len()) as i32 * self.step + 3 + self.key_step * nth
     }
@@ -174,7 +173,7 @@ impl Plan {
     }
 }
 
-/// Bold letters are a column wider each, so a line of them holds fewer.
+/// Bold letters are one column wider, so a line has fewer of them.
 fn wrapped_bold(text: &str, room: i32) -> Vec<String> {
     wrapped(text, room * 6 / 7, 2)
 }

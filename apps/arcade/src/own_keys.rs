@@ -1,9 +1,9 @@
-//! Keys of a player's own choice: which key stands for which of those the games know. What the
-//! games know goes on working.
+//! Keys of the player's choice, in addition to the standard keys. `Arcade` asks it for each key.
+//! Absent: actions of keys.
 
 use crate::cabinet::About;
 
-/// The keys games know, in the order they are [kept](OwnKeys::kept) by: left, right, up, down and
+/// Standard keys in the order in which they are [stored](OwnKeys::kept): left, right, up, down and
 /// the button, of the first player and then of a second one.
 const KNOWN: [&str; 10] = [
     "KeyA",
@@ -17,7 +17,7 @@ const KNOWN: [&str; 10] = [
     "ArrowDown",
     "ShiftRight",
 ];
-/// Keys that always mean what they mean.
+/// Keys whose meaning is fixed.
 const RESERVED: [&str; 4] = ["Enter", "NumpadEnter", "F3", "Escape"];
 /// Longer than the name of any key.
 const CODE_MAX: usize = 32;
@@ -25,14 +25,14 @@ const CODE_MAX: usize = 32;
 /// Keys chosen by the local player.
 #[derive(Debug, Default)]
 pub(crate) struct OwnKeys {
-    /// Keys, and which of [`KNOWN`] each stands for.
+    /// Chosen keys, and the index in [`KNOWN`] of the key each stands for.
     keys: Vec<(String, usize)>,
-    /// Which is asked for, counted from the first that the game has use for.
+    /// The action that is being asked for, counted from the first that the game uses.
     asked: Option<usize>,
 }
 
 impl OwnKeys {
-    /// As they were [kept](OwnKeys::kept). Whatever is wrong with that is left out.
+    /// Keys as they were [stored](OwnKeys::kept). Invalid parts are left out.
     pub(crate) fn read(kept: &str) -> OwnKeys {
         let read = |word: &str| {
             let (nth, code) = word.split_once(':')?;
@@ -42,28 +42,28 @@ impl OwnKeys {
         OwnKeys { keys: kept.split(' ').take(KNOWN.len()).filter_map(read).collect(), asked: None }
     }
 
-    /// All of them as a text to keep; none if there are none.
+    /// All of them as a text to store; none if there are none.
     pub(crate) fn kept(&self) -> Option<String> {
         let words: Vec<String> = self.keys.iter().map(|(code, nth)| format!("{nth}:{code}")).collect();
         (!words.is_empty()).then(|| words.join(" "))
     }
 
-    /// Key of the games that this one stands for, if it was chosen.
+    /// The standard key that this one stands for, if it was chosen.
     pub(crate) fn stands_for(&self, code: &str) -> Option<&'static str> {
         self.keys.iter().find(|(own, _)| own == code).map(|(_, nth)| KNOWN[*nth])
     }
 
-    /// Begins to ask for those a game has use for.
+    /// Begins to ask for the keys of a game.
     pub(crate) fn ask(&mut self) {
         self.asked = Some(0);
     }
 
-    /// Stops asking. What was chosen stays.
+    /// Stops asking. Chosen keys stay.
     pub(crate) fn stop(&mut self) {
         self.asked = None;
     }
 
-    /// What is asked for, as a question.
+    /// The current question.
     pub(crate) fn asked(&self, about: &About) -> Option<String> {
         let nth = self.asked?;
         let (_, what) = about.own_keys[nth % about.own_keys.len()];
@@ -71,13 +71,12 @@ impl OwnKeys {
         Some(format!("Your key for {what}{second}?"))
     }
 
-    /// Whether anything is asked for.
+    /// Whether a key is being asked for.
     pub(crate) fn is_asking(&self) -> bool {
         self.asked.is_some()
     }
 
-    /// An answer. Whether it changed anything, so that it is to be kept: each key is, as soon as it
-    /// is chosen.
+    /// Handles an answer. True if it changed a key, which must be stored at once.
     pub(crate) fn answer(&mut self, code: &str, about: &About) -> bool {
         let Some(nth) = self.asked else { return false };
         let count = about.own_keys.len();
@@ -91,7 +90,7 @@ impl OwnKeys {
                 return true;
             }
             _ if RESERVED.contains(&code) || code.len() > CODE_MAX => {}
-            // One key cannot mean two things: what was chosen just now stays.
+            // One key cannot have two meanings: the latest choice stays.
             _ if (0..nth).any(|before| {
                 self.keys.iter().any(|key| (key.0.as_str(), key.1) == (code, known(before)))
             }) => {}

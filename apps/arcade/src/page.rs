@@ -1,4 +1,5 @@
-//! The arcade in a page: canvas, keyboard, gamepads, fingers, loudspeaker. Decides nothing.
+//! The arcade in a browser page: canvas, keyboard, gamepads, touch, audio. The page's script starts
+//! it. Absent: decisions, which `Arcade` makes.
 
 mod way_back;
 
@@ -22,18 +23,18 @@ use way_back::WayBack;
 
 /// Interval of updates while the page is hidden.
 const HIDDEN_EVERY_MS: i32 = 250;
-/// No replay is larger.
+/// Largest accepted replay file in bytes.
 const REPLAY_BYTES_MAX: f64 = 64e6;
-/// Interval at which the page publishes its facts to tests.
+/// Interval at which the page publishes its facts for tests.
 const FACTS_EVERY: Micros = Micros::from_millis(100);
 
-/// The world outside of a page.
+/// Platform of pages.
 pub type Outdoors = PagePlatform;
 
 thread_local! {
-    /// The game this module has, from the moment it is loaded.
+    /// The game of this module, from the moment it is loaded.
     static GAME: RefCell<Option<Entry<Outdoors>>> = const { RefCell::new(None) };
-    /// The page while it is on.
+    /// The page while it is open.
     static SHOWN: RefCell<Option<Rc<RefCell<Page>>>> = const { RefCell::new(None) };
 }
 
@@ -43,35 +44,36 @@ struct Page {
     canvas: HtmlCanvasElement,
     context: CanvasRenderingContext2d,
     audio: Option<Audio>,
-    /// There is no loudspeaker to be had.
+    /// Whether no audio output is available.
     is_silent: bool,
     said: String,
     document: Document,
     frames: u32,
     busy: Busy,
     facts_at: Micros,
-    /// Where the player was when they were told last.
+    /// The state published last.
     facts_of: Option<Whereabouts>,
-    /// Called with what only the page's own script does, and what with: see `page/page.js`.
+    /// Function of the page's own script, called with an action and its argument: see
+    /// `page/page.js`.
     host: js_sys::Function,
-    /// What the page's script knows to be on the screen.
+    /// Screen that the page's script knows.
     shown: &'static str,
-    /// As loud as the loudspeaker is.
+    /// Volume that the audio output has.
     volume: Volume,
     listeners: Vec<Listener>,
     way_back: WayBack,
-    /// What is done when something arrives while the page is hidden.
+    /// Callback for arrivals while the page is hidden.
     look: Rc<dyn Fn()>,
-    /// What comes again and again by itself.
+    /// Timer for updates while the page is hidden.
     _timer: Option<Timer>,
 }
 
-/// The module has this game.
+/// Registers the game of this module.
 pub fn offer(game: Entry<Outdoors>) {
     GAME.set(Some(game));
 }
 
-/// Another cabinet takes the canvas over: leaves the room.
+/// Leaves the room, because another cabinet takes the canvas over.
 #[wasm_bindgen]
 pub fn close() {
     if let Some(page) = SHOWN.take() {
@@ -81,7 +83,7 @@ pub fn close() {
     }
 }
 
-/// A cabinet that was wanted cannot be fetched, or was and does not start.
+/// A requested cabinet could not be loaded, or was loaded and does not start.
 #[wasm_bindgen]
 pub fn miss(name: &str, is_lost: bool) {
     SHOWN.with_borrow(|page| {
@@ -91,13 +93,13 @@ pub fn miss(name: &str, is_lost: bool) {
     });
 }
 
-/// The page's script can hand links to the system's share sheet.
+/// Bit for a script that can open the system's share sheet.
 const CAN_SHARE: u32 = 1;
-/// It can fill the screen.
+/// Bit for a script that can fill the screen.
 const CAN_FILL: u32 = 2;
 
-/// Starts the arcade on the page's canvas. What the address asks for is done by whichever cabinet
-/// is `first`. `able` says what the script can do, a bit each.
+/// Starts the arcade on the page's canvas. The cabinet that is `first` handles the requests in the
+/// address. `able` has a bit for each ability of the script.
 ///
 /// # Errors
 /// If the page has no canvas with the name `arcade`.
@@ -116,7 +118,7 @@ pub fn open(host: js_sys::Function, first: bool, able: u32) -> Result<(), JsValu
     if !first {
         (params.game, params.room, params.watch, params.frame) = (None, None, None, None);
         params.complaints.clear();
-        // The cabinet before was asked for a room in which this one is played.
+        // The previous cabinet was asked to join a room in which this game is played.
         let goto = Params::parse(&kept(&window, "goto", Keeping::Tab).unwrap_or_default());
         (params.room, params.watch) = (goto.room, goto.watch);
     }
@@ -175,19 +177,19 @@ pub fn open(host: js_sys::Function, first: bool, able: u32) -> Result<(), JsValu
     page.borrow_mut().say_what_is_missing();
     listen(&page)?;
     look_after(&page)?;
-    // A page may be opened behind another.
+    // A page may be opened in the background.
     page.borrow_mut().note_visibility();
     run(&page)?;
     SHOWN.set(Some(page));
     Ok(())
 }
 
-/// The page's address without what it asks for.
+/// The page's address without its query.
 fn base_of(address: &web_sys::Location) -> String {
     address.origin().unwrap_or_default() + &address.pathname().unwrap_or_default()
 }
 
-/// Where things are remembered; browsers may refuse.
+/// Storage of the browser or the tab, which may be denied.
 fn store(window: &Window, keeping: Keeping) -> Option<web_sys::Storage> {
     match keeping {
         Keeping::Lasting => window.local_storage().ok().flatten(),
@@ -208,8 +210,8 @@ fn keep(window: &Window, name: &str, value: Option<&str>, keeping: Keeping) {
     };
 }
 
-/// Which tab this is: the same after a reload, another for another tab. A duplicated tab begins as
-/// a copy, and the lobby finds out.
+/// Device key of this tab: stable over reloads, different for every tab. A duplicated tab begins
+/// with a copy, which the lobby detects.
 fn own_seat(window: &Window) -> String {
     kept(window, "seat", Keeping::Tab).unwrap_or_else(|| {
         let seat = format!("{:016x}", gaggle_browser::random_seed());
@@ -218,7 +220,7 @@ fn own_seat(window: &Window) -> String {
     })
 }
 
-/// Frames stop while the page is hidden; the room goes on.
+/// Updates the room while the page is hidden and gets no frames.
 fn look_after(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     let weak = Rc::downgrade(page);
     let look: Rc<dyn Fn()> = Rc::new(move || {
@@ -241,10 +243,10 @@ fn look_after(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     Ok(())
 }
 
-/// What the browser calls for the next frame.
+/// Callback for the next frame.
 type Again = Closure<dyn FnMut()>;
 
-/// Draws with every frame the screen shows.
+/// Draws with every frame of the display.
 fn run(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     let again: Rc<RefCell<Option<Again>>> = Rc::default();
     let (next, weak) = (Rc::clone(&again), Rc::downgrade(page));
@@ -293,7 +295,8 @@ impl Page {
         Ok(())
     }
 
-    /// The page is shown, or hidden: then timers come late, but not what arrives.
+    /// Notes whether the page is visible: hidden pages have slow timers, but arrivals are
+    /// immediate.
     fn note_visibility(&mut self) {
         let hidden = self.document.hidden();
         gaggle_browser::on_arrival(hidden.then(|| Rc::clone(&self.look)));
@@ -304,7 +307,7 @@ impl Page {
         }
     }
 
-    /// The player went back, or on again.
+    /// Handles Back or Forward of the browser.
     fn stepped(&mut self, state: &JsValue) {
         if self.way_back.stepped(state) {
             self.arcade.go_back();
@@ -312,7 +315,7 @@ impl Page {
         self.oblige();
     }
 
-    /// Does what the arcade asks of a page: remember, copy, put a question.
+    /// Executes requests of the arcade: storing, copying, asking.
     fn oblige(&mut self) {
         while let Some(wish) = self.arcade.next_keep() {
             keep(&self.window, wish.name, wish.value.as_deref(), wish.keeping);
@@ -345,12 +348,12 @@ impl Page {
         }
     }
 
-    /// Has the page's script do something.
+    /// Calls the page's script.
     fn ask(&self, what: &str, with: &str) {
         let _ = self.host.call2(&JsValue::NULL, &what.into(), &with.into());
     }
 
-    /// Does what browsers do only for a player who has just pressed a key or lifted a finger.
+    /// Executes requests that browsers permit only during a key press or touch.
     fn oblige_pressed(&mut self) {
         self.oblige();
         if let Some(link) = self.arcade.take_share() {
@@ -361,8 +364,8 @@ impl Page {
         }
     }
 
-    /// Tells the page's script what is on the screen: it keeps a phone awake during a match, and
-    /// lets fingers zoom elsewhere.
+    /// Tells the page's script which screen is shown: it keeps a phone awake during a match, and
+    /// permits zooming elsewhere.
     fn show_screen(&mut self) {
         let shown = match self.arcade.screen() {
             Screen::Flying | Screen::Replay => "match",
@@ -374,8 +377,8 @@ impl Page {
         }
     }
 
-    /// Puts a link on the clipboard. Pages that did not come over a safe connection have none, and
-    /// browsers may refuse: then it is shown, to be copied by hand.
+    /// Copies a link to the clipboard. Insecure pages have none, and browsers may deny it: then the
+    /// link is shown, to be copied by hand.
     fn copy(&mut self, link: String) {
         let navigator = self.window.navigator();
         if !js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_truthy())
@@ -394,7 +397,7 @@ impl Page {
         });
     }
 
-    /// Reads the first of these files, and shows it.
+    /// Reads the first of these files, and opens it.
     fn read(&mut self, files: Option<FileList>) {
         let Some(file) = files.and_then(|files| files.get(0)) else { return };
         if file.size() >= REPLAY_BYTES_MAX {
@@ -427,8 +430,8 @@ impl Page {
     fn tell(&mut self) {
         let now = gaggle_browser::now();
         let Some(mirror) = self.document.get_element_by_id("facts") else { return };
-        // At once where the player comes or goes: nothing then tells of a room that is left. A tool
-        // that counts frames asks for every one.
+        // At once when the player joins or leaves, because no later update would report a room that
+        // was left. A tool that counts frames requests every one.
         let is_elsewhere = self.facts_of.replace(self.arcade.whereabouts()) != self.facts_of;
         if is_elsewhere || now.since(self.facts_at) >= FACTS_EVERY || mirror.has_attribute("data-live") {
             self.facts_at = now;
@@ -436,12 +439,12 @@ impl Page {
         }
     }
 
-    /// One canvas pixel is one pixel of the screen.
+    /// Makes one canvas pixel one screen pixel.
     fn fit(&mut self) {
         let css =
             |value: Result<JsValue, JsValue>| value.ok().and_then(|value| value.as_f64()).unwrap_or(640.0);
         let (wide, high) = (css(self.window.inner_width()), css(self.window.inner_height()));
-        // On larger screens than that larger pixels, as wide as they are high.
+        // On larger screens pixels are larger, with equal width and height.
         let ratio = self.window.device_pixel_ratio().clamp(0.5, 4.0).min(3_840.0 / wide.max(high).max(1.0));
         let sharp = ratio;
         let ratio = widen(ratio, wide * ratio, high * ratio, self.arcade.cabinet().about().world);
@@ -454,7 +457,7 @@ impl Page {
         self.canvas.set_height(height);
     }
 
-    /// What the canvas says, for those who cannot see it: only when it changes.
+    /// Updates the canvas' label for screen readers, only when it changes.
     fn say(&mut self) {
         let (menu, joining) = (self.arcade.menu_words(), self.arcade.joining_words());
         let (notice, board) = (self.arcade.notice_words(), self.arcade.board_words());
@@ -471,7 +474,7 @@ impl Page {
             }
             Screen::Help => format!("How to play. {}", self.arcade.help_words()),
         };
-        // All of them: of two that come at once the older would never be heard.
+        // All messages: of two that come at once the older would never be read aloud.
         for toast in self.arcade.toasts() {
             said.push(' ');
             said.push_str(toast);
@@ -485,7 +488,7 @@ impl Page {
     }
 
     fn wake_audio(&mut self) {
-        // Some browsers want a finger to be lifted first.
+        // Some browsers require a touch to end first.
         if let Some(audio) = &self.audio {
             audio.wake();
         }
@@ -498,7 +501,7 @@ impl Page {
         }
     }
 
-    /// What this browser does not have, as far as it makes a difference.
+    /// Reports missing abilities of this browser.
     fn say_what_is_missing(&mut self) {
         if store(&self.window, Keeping::Lasting).is_none() {
             self.arcade.note("This browser forgets. Your name stays for today.");
@@ -508,7 +511,7 @@ impl Page {
         }
     }
 
-    /// The first gamepad is the first player's.
+    /// Reads gamepads; the first one belongs to the first player.
     fn read_gamepads(&mut self) {
         let pads = self.window.navigator().get_gamepads().unwrap_or_default();
         let mut found = [(Held::default(), false); 2];
@@ -533,7 +536,7 @@ impl Page {
         }
     }
 
-    /// A place of the page as a pixel of the canvas.
+    /// Converts a place of the page to a pixel of the canvas.
     fn pixel(&self, event: &PointerEvent) -> (i32, i32) {
         let rect = self.canvas.get_bounding_client_rect();
         let (width, height) = self.arcade.size();
@@ -550,7 +553,7 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
         if event.repeat() {
             page.arcade.key_repeats(&event.code());
         }
-        // What the browser itself does with Ctrl and Alt stays the browser's.
+        // Shortcuts with Ctrl and Alt belong to the browser.
         if !event.ctrl_key()
             && !event.alt_key()
             && !event.meta_key()
@@ -571,7 +574,8 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
         keep(&page.window, "left", Some("yes"), Keeping::Tab);
     })?;
     on(&window, "pageshow", page, |page, event: Event| {
-        // Kept whole while the player was elsewhere: it has no seat and no links any more.
+        // The page was kept in memory while the player was elsewhere: it has no reservation and no
+        // links any more.
         if js_sys::Reflect::get(&event, &"persisted".into()).is_ok_and(|persisted| persisted.is_truthy()) {
             let _ = page.window.location().reload();
         }
@@ -589,7 +593,7 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
         let (x, y) = page.pixel(&event);
         let is_touch = event.pointer_type() != "mouse";
         page.arcade.pointer_down(event.pointer_id(), x, y, is_touch);
-        // Some calls a browser allows only while a key or finger is down.
+        // Browsers permit some calls only while a key or finger is down.
         page.oblige();
         event.prevent_default();
     })?;
@@ -606,7 +610,7 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     on(&window, "pointercancel", page, |page, event: PointerEvent| page.arcade.pointer_up(event.pointer_id()))
 }
 
-/// A file that is chosen or dropped on the page is a replay, or is told that it is none.
+/// Handles a file that was chosen or dropped on the page: a replay, or a message that it is none.
 fn on_file(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     let window = page.borrow().window.clone();
     on(&window, "drop", page, |page, event: web_sys::DragEvent| {
@@ -624,20 +628,20 @@ fn on_file(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     })
 }
 
-/// A little more pixels than the screen has, if the world is much larger then: it is drawn in whole
-/// steps, and many phones are some pixels too narrow for the second or the third.
+/// Adds a few pixels to the screen's width if the world becomes much larger then: it is drawn in
+/// whole steps, and many phones are a few pixels too narrow for the second or the third.
 fn widen(ratio: f64, width: f64, height: f64, world: (i32, i32)) -> f64 {
     let scale = (width / f64::from(world.0)).min(height / f64::from(world.1));
     let more = scale.ceil() / scale.max(0.1);
     if (1.0..3.0).contains(&scale) && more < 1.07 { ratio * more } else { ratio }
 }
 
-/// What a style sheet may ask of the screen.
+/// Evaluates a media query.
 fn matches(window: &Window, query: &str) -> bool {
     window.match_media(query).ok().flatten().is_some_and(|query| query.matches())
 }
 
-/// Listens for as long as the page is on.
+/// Listens while the page is open.
 fn on<E: JsCast>(
     target: &web_sys::EventTarget,
     name: &'static str,
@@ -655,7 +659,7 @@ fn on<E: JsCast>(
     Ok(())
 }
 
-/// Something the browser tells us, until it is dropped.
+/// An event listener, removed when dropped.
 struct Listener {
     target: web_sys::EventTarget,
     name: &'static str,
@@ -669,7 +673,7 @@ impl Drop for Listener {
     }
 }
 
-/// Something the browser does every so often, until it is dropped.
+/// A periodic timer, stopped when dropped.
 struct Timer {
     window: Window,
     number: i32,

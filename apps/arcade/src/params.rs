@@ -1,4 +1,5 @@
-//! What can be asked for in the page's address, for trying things out.
+//! Parameters in the page's address, for tests and experiments. `Opening` has them. Absent: their
+//! effect.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -7,31 +8,31 @@ use gaggle::RoomCode;
 use gaggle::link::Path;
 use gaggle::link::sim::Conditions;
 
-/// What the address asks for. What cannot be is left out and told in [`Params::complaints`].
+/// Parsed parameters. Invalid ones are left out and reported in [`Params::complaints`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Params {
-    /// Makes the network of this page worse: a page delays what it sends by half of `latency`, so
-    /// that it is the round trip when every page carries it.
+    /// Impairment of this page's network: the page delays its packets by half of `latency`, so that
+    /// it is the round trip if every page uses it.
     pub conditions: Conditions,
-    /// The cabinet that is on.
+    /// The cabinet to open.
     pub game: Option<String>,
-    /// The only way links may take.
+    /// The only permitted path of links.
     pub path: Option<Path>,
-    /// So many bots play along at this machine.
+    /// Number of local bots.
     pub bots: u8,
-    /// How often each may be lost in a match that begins here; in drake, how many rounds win it.
+    /// Lives in a match that begins here; in drake, rounds needed to win.
     pub lives: Option<u8>,
-    /// The wave it begins with.
+    /// The wave to begin with.
     pub level: Option<u16>,
     /// The seed of a match that begins here.
     pub seed: Option<u64>,
-    /// Fly in this room at once.
+    /// Seed of a match that begins here.
     pub room: Option<RoomCode>,
-    /// Look on in this room at once.
+    /// Room to play in at once.
     pub watch: Option<RoomCode>,
-    /// Show a replay from this frame on.
+    /// Frame at which a replay is opened.
     pub frame: Option<u32>,
-    /// What was asked for and cannot be, in words.
+    /// Invalid parameters as text.
     pub complaints: Vec<String>,
 }
 
@@ -39,7 +40,7 @@ pub struct Params {
 const BOTS_MAX: u8 = 3;
 
 impl Params {
-    /// What may be asked for, for those who read it on the page.
+    /// Parameters and their explanations, as the page lists them.
     pub const EXPLAINED: [(&str, &str); 9] = [
         ("latency=100", "a round trip of 100 ms, if every page has it"),
         ("jitter=20  loss=3", "ms more or less, packets in a hundred"),
@@ -52,7 +53,7 @@ impl Params {
         ("game=drake", "which cabinet is on"),
     ];
 
-    /// Reads the part of an address after the question mark.
+    /// Parses the query of an address.
     pub fn parse(query: &str) -> Params {
         let mut params = Params::default();
         let mut impairment = Vec::new();
@@ -91,8 +92,8 @@ impl Params {
         params
     }
 
-    /// The part of an address after the question mark for a player who is in another room now, or
-    /// in none, and plays another game if one is given: the rest of it stays.
+    /// The query for a player that is now in another room, or in none, and plays another game if
+    /// one is given: other parameters stay.
     pub fn moved(query: &str, game: Option<&str>, to: Option<&str>) -> String {
         let mut moved = String::new();
         if let Some(game) = game {
@@ -113,7 +114,7 @@ impl Params {
         moved
     }
 
-    /// Each by itself: one that makes no sense does not take the others with it.
+    /// Parses each setting separately, so that an invalid one does not affect the others.
     fn impair(&mut self, settings: &[(&str, &str)]) {
         let mut good = Vec::new();
         for &setting in settings {
@@ -130,17 +131,17 @@ impl Params {
         self.complaints.push(format!("{name}={value} makes no sense here: {wanted}, please."));
     }
 
-    /// Whether matches that begin here are not like others': how they end does not count.
+    /// Whether matches that begin here differ from normal ones: their results do not count.
     pub fn is_trial(&self) -> bool {
         self.bots > 0 || self.lives.is_some() || self.level.is_some()
     }
 
-    /// Matches that begin here are like others' from now on.
+    /// Removes all parameters that make matches not count.
     pub fn end_trial(&mut self) {
         (self.bots, self.lives, self.level) = (0, None, None);
     }
 
-    /// Whether links should be made worse.
+    /// Whether links should be impaired.
     pub fn is_impaired(&self) -> bool {
         self.conditions != Conditions::default()
     }

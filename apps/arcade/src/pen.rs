@@ -1,5 +1,5 @@
-//! Drawing in word pixels: the few shapes all panels are made of, and words that stay where they
-//! are put.
+//! Drawing in text pixels: the shapes of all panels, and text that stays inside its place. All
+//! panels draw with it. Absent: content of panels.
 
 use gaggle_scene::{Color, ImageId, Item, Scene, TextHandle, View, font, palette};
 
@@ -7,10 +7,10 @@ use crate::pictures::{self, pictures};
 
 pub(crate) use gaggle_scene::{fitted, wrapped};
 
-/// What everything is written on: `ink` on the way to the night.
+/// Color of cards: between `ink` and the night sky.
 const CARD: Color = Color::hex(0x0a0e1e);
 
-/// A place on the screen, in word pixels.
+/// A rectangle on the screen, in text pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Rect {
     pub(crate) x: i32,
@@ -36,7 +36,7 @@ impl Rect {
         (self.x + self.wide / 2, self.y + self.tall / 2)
     }
 
-    /// So much larger on every side; smaller if negative.
+    /// Enlarged on every side; reduced if negative.
     pub(crate) const fn grown(self, by: i32) -> Rect {
         Rect::new(self.x - by, self.y - by, self.wide + 2 * by, self.tall + 2 * by)
     }
@@ -45,7 +45,7 @@ impl Rect {
         (self.x..self.right()).contains(&x) && (self.y..self.bottom()).contains(&y)
     }
 
-    /// What of it lies on a screen.
+    /// The part that lies on a screen.
     pub(crate) fn within(self, view: View) -> Rect {
         let (wide, tall) = (view.word_width(), view.word_height());
         let (x, y) = (self.x.clamp(0, wide), self.y.clamp(0, tall));
@@ -53,7 +53,7 @@ impl Rect {
         Rect::new(x, y, right - x, bottom - y)
     }
 
-    /// Split into columns with a gap, by shares.
+    /// Splits it into columns with a gap, by shares.
     pub(crate) fn columns<const COUNT: usize>(self, shares: [i32; COUNT], gap: i32) -> [Rect; COUNT] {
         let all = shares.iter().sum::<i32>().max(1);
         let room = self.wide - gap * (COUNT as i32 - 1);
@@ -66,27 +66,26 @@ impl Rect {
     }
 }
 
-/// Draws over a picture. What belongs to the page is drawn in word pixels; lettering, cabinets and
-/// geese in the larger pixels of the world where there is such a thing, and always behind the
-/// words.
+/// Draws over a picture. Panels use text pixels; lettering, cabinets and geese use the larger world
+/// pixels where they exist, and are always behind the text.
 #[derive(Debug)]
 pub(crate) struct Pen<'a> {
     scene: &'a mut Scene,
     view: View,
 }
 
-/// Whether figures are drawn in pixels of the world: where those are larger than the pixels of
+/// Whether figures are drawn in world pixels, which is so where those are larger than text pixels.
 /// words.
 pub(crate) fn in_art(view: View) -> bool {
     view.scale > view.word_scale
 }
 
-/// Word pixels of one pixel of a figure.
+/// Text pixels of one pixel of a figure.
 pub(crate) fn unit(view: View) -> f32 {
     if in_art(view) { view.scale as f32 / view.word_scale as f32 } else { 1.0 }
 }
 
-/// How large a figure is, in word pixels.
+/// Size of a figure in text pixels.
 pub(crate) fn figure_size(view: View, image: ImageId) -> (i32, i32) {
     let image = pictures::album().image(image);
     let scaled = |pixels: i32| (pixels as f32 * unit(view)).ceil() as i32;
@@ -98,14 +97,14 @@ impl<'a> Pen<'a> {
         Pen { scene, view }
     }
 
-    /// Everything behind steps back: `share` of it turns to ink.
+    /// Darkens everything behind by this share.
     pub(crate) fn shade(&mut self, share: f32) {
         let View { art_width, art_height, left, top, .. } = self.view;
         let (x, y) = (-left as f32, -top as f32);
         self.scene.blend(x, y, art_width as f32, art_height as f32, palette::INK, share);
     }
 
-    /// A figure with its top left corner at a place in word pixels.
+    /// Draws a figure with its top left corner at a place in text pixels.
     pub(crate) fn figure(&mut self, image: ImageId, x: f32, y: f32, mirrored: bool) {
         let mut item = Item::Image { image, x, y, mirrored, shown: 16, flash: None };
         if !in_art(self.view) {
@@ -119,7 +118,7 @@ impl<'a> Pen<'a> {
         self.scene.art.push(item);
     }
 
-    /// A card that figures can be drawn on: it lies behind the words, and looks like one of theirs.
+    /// Draws a card for figures: it lies behind the text, and looks like other cards.
     pub(crate) fn card_behind(&mut self, rect: Rect, edge: Color) {
         if !in_art(self.view) {
             self.card(rect, edge);
@@ -164,7 +163,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// The edge of a square, with its corners.
+    /// Draws the edge of a rectangle, with its corners.
     pub(crate) fn frame(&mut self, rect: Rect, color: Color) {
         let Rect { x, y, wide, tall } = rect;
         for edge in [Rect::new(x, y, wide, 1), Rect::new(x, y + tall - 1, wide, 1)] {
@@ -175,12 +174,12 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// The panel everything is written on.
+    /// Draws the card of a panel.
     pub(crate) fn card(&mut self, rect: Rect, edge: Color) {
         self.panel(rect, CARD, 0.92, Some(edge));
     }
 
-    /// The mark of what is in focus, around it with a gap.
+    /// Draws the focus mark around a rectangle, with a gap.
     pub(crate) fn focus(&mut self, rect: Rect) {
         self.panel(rect.grown(2), palette::INK, 0.0, Some(palette::MOON));
     }
@@ -194,24 +193,24 @@ impl<'a> Pen<'a> {
         self.scene.words.push(Item::Image { image, x, y, mirrored, shown: 16, flash });
     }
 
-    /// The mark of a seat, eleven pixels across and down.
+    /// Draws the emblem of a slot, eleven pixels wide and high.
     pub(crate) fn emblem(&mut self, seat: usize, taken: bool, x: i32, y: i32) {
         let pictures = pictures();
         let emblems = if taken { &pictures.emblems } else { &pictures.emblems_free };
         self.image(emblems[seat % emblems.len()], x, y);
     }
 
-    /// Words that need no more than `wide`: what does not fit is left out, and three dots say so.
+    /// Draws text in at most `wide` columns: the rest is replaced by three dots.
     pub(crate) fn text(&mut self, text: &str, x: i32, y: i32, wide: i32, color: Color) -> TextHandle<'_> {
         self.scene.word(&fitted(text, wide, false), x as f32, y as f32, color)
     }
 
-    /// The same in bold.
+    /// As `text`, in bold.
     pub(crate) fn bold(&mut self, text: &str, x: i32, y: i32, wide: i32, color: Color) -> TextHandle<'_> {
         self.scene.word(&fitted(text, wide, true), x as f32, y as f32, color).bold()
     }
 
-    /// A key with its name, and what it does. Returns the width of both.
+    /// Draws a key with its name and meaning. Returns the width of both.
     pub(crate) fn key(&mut self, key: &str, meaning: &str, x: i32, y: i32, wide: i32) -> i32 {
         let cap = font::width(key, false, 0) + 8;
         self.panel(Rect::new(x, y - 3, cap, 13), palette::NIGHT[2], 1.0, Some(palette::MIST[0]));
@@ -240,7 +239,7 @@ pub(crate) mod tests {
     use super::*;
     use gaggle_scene::Album;
 
-    /// Screens of all kinds: laptop, desktop, wide, old, phones both ways, and a stamp.
+    /// Screens of all kinds: laptop, desktop, wide, old, phones both ways, and a very small one.
     pub(crate) fn views() -> Vec<View> {
         let view = |width, height, words| {
             let fit = View::fit(width, height, gander::arena::WIDTH, gander::arena::HEIGHT);
@@ -261,7 +260,7 @@ pub(crate) mod tests {
         ]
     }
 
-    /// Panics if anything written lies outside of the screen.
+    /// Panics if any text lies outside of the screen.
     pub(crate) fn assert_inside(scene: &Scene, album: &Album, view: View, what: &str) {
         use gaggle_scene::Align;
         let (wide, tall) = (view.word_width(), view.word_height());

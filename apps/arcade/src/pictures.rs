@@ -1,6 +1,5 @@
-//! The pictures all panels of the page are drawn with: marks of the seats, geese, lettering and
-//! small signs. They depend on nothing, so there is one album of them, made when it is first asked
-//! for.
+//! Images of all panels: emblems of slots, geese, lettering and small symbols. They are constant,
+//! so one album exists, made at its first use. Panels draw with it. Absent: panels.
 
 use std::sync::LazyLock;
 
@@ -9,7 +8,7 @@ use gander::stage::Figures;
 
 use crate::emotes;
 
-/// What panels draw with.
+/// Images of panels.
 #[derive(Debug)]
 pub(crate) struct Pictures {
     album: Album,
@@ -17,23 +16,23 @@ pub(crate) struct Pictures {
     /// Marks of slots, taken and free.
     pub(crate) emblems: [ImageId; palette::SEATS_SIX.len()],
     pub(crate) emblems_free: [ImageId; palette::SEATS_SIX.len()],
-    /// GAGGLE: large and dense, large, and small.
+    /// The lettering GAGGLE: large and dense, large, and small.
     pub(crate) title: [ImageId; 3],
     /// Heading WELL FLOWN.
     pub(crate) well_flown: ImageId,
-    /// The heading JOINING.
+    /// The lettering JOINING.
     pub(crate) joining: ImageId,
     /// Eye of a spectator.
     pub(crate) eye: ImageId,
-    /// Where a goose that walks along a bar wants to be.
+    /// Destination of the goose that walks along a progress bar.
     pub(crate) nest: ImageId,
-    /// A step that is done.
+    /// Mark of a completed step.
     pub(crate) tick: ImageId,
     /// Wing that flaps.
     pub(crate) wing: ImageId,
     /// Cup of the leaderboard.
     pub(crate) cup: ImageId,
-    /// Filling the screen.
+    /// Symbol of full screen.
     pub(crate) corners: ImageId,
     /// Pictures of the emotes.
     pub(crate) emotes: [ImageId; emotes::COUNT],
@@ -41,10 +40,10 @@ pub(crate) struct Pictures {
     pub(crate) speaker: [ImageId; 2],
 }
 
-/// Columns and rows of the mark of a seat.
+/// Columns and rows of the emblem of a slot.
 const EMBLEM: i32 = 11;
 
-/// The album of every panel: paint their scenes with it.
+/// The album of every panel, with which their scenes are painted.
 pub fn album() -> &'static Album {
     &pictures().album
 }
@@ -59,7 +58,7 @@ pub(crate) fn pictures() -> &'static Pictures {
             out.blit(&emblem::emblem(seat, color), inset, inset);
             out
         };
-        // The first four have the larger ones of the geese.
+        // The first four use the larger emblems of the geese.
         let emblems = std::array::from_fn(|seat| match figures.emblems.get(seat) {
             Some(image) => *image,
             None => album.add(mark(seat, palette::SEATS_SIX[seat])),
@@ -205,7 +204,7 @@ fn stamped(rows: &[&str]) -> Bitmap {
     bitmap
 }
 
-/// Twice as large.
+/// The image at twice its size.
 fn doubled(small: &Bitmap) -> Bitmap {
     let mut out = Bitmap::new(2 * small.width(), 2 * small.height());
     for y in 0..out.height() {

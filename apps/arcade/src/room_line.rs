@@ -1,12 +1,12 @@
-//! Line at the lower edge of a match with the room's code, on a card of its own so that it reads
-//! over any background. The arcade draws it and asks whether a tap is on it. Absent: rooms.
+//! Line at the lower edge of a match with the room's code, on a card so that it is readable over
+//! any background. `Arcade` draws it and asks whether a tap is on it. Absent: rooms.
 
 use gaggle_scene::{Scene, View, font, palette};
 
 use crate::pen::{Pen, Rect, fitted};
 
-/// Where a text of one line has its card: at the left, or in the middle of the columns `between`.
-/// Higher where fingers tap it.
+/// Place of the card of a one-line text: at the left, or in the middle of the columns `between`.
+/// Taller for touch.
 pub(crate) fn place(view: View, text: &str, between: Option<(i32, i32)>, touched: bool) -> Rect {
     let tall = if touched { 21 } else { 15 };
     let wide = (font::width(text, false, 0) + 12).min(view.word_width());
@@ -14,7 +14,7 @@ pub(crate) fn place(view: View, text: &str, between: Option<(i32, i32)>, touched
     Rect::new(x.clamp(0, view.word_width() - wide), view.word_height() - tall - 2, wide, tall).within(view)
 }
 
-/// Draws a text there.
+/// Draws a text at that place.
 pub(crate) fn draw(scene: &mut Scene, view: View, text: &str, place: Rect) {
     let mut pen = Pen::new(scene, view);
     pen.card(place, palette::MIST[1]);
@@ -50,8 +50,8 @@ mod tests {
                     for x in inner.x * scale..inner.right() * scale {
                         let at = 4 * (y * view.width + x) as usize;
                         let sum: u32 = canvas.rgba()[at..at + 3].iter().map(|part| u32::from(*part)).sum();
-                        // Seven to one, as for readers with weak sight: nothing between dark and
-                        // light.
+                        // A contrast of seven to one, for readers with low vision: no pixel between
+                        // dark and light.
                         assert!(!(150..=600).contains(&sum), "{sum} over {behind:06x}");
                         seen[usize::from(sum > 600)] += 1;
                     }

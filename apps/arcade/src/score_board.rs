@@ -1,4 +1,5 @@
-//! After a match: who flew how well, where that stands among all others, and what to do next.
+//! Score board after a match: results, the leaderboard, and the next choices. `Arcade` drives it.
+//! Absent: scores.
 
 mod picture;
 
@@ -7,14 +8,14 @@ use gaggle_scene::{Scene, View};
 use crate::Key;
 use crate::pen::Rect;
 
-/// What one can do after a match.
+/// Choices after a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScoreChoice {
     /// Play another match.
     Again,
-    /// The match as a file.
+    /// Saves the match as a file.
     SaveReplay,
-    /// A link to it.
+    /// Copies a link to it.
     CopyLink,
     /// Go to the menu.
     Menu,
@@ -24,7 +25,7 @@ impl ScoreChoice {
     const ALL: [ScoreChoice; 4] =
         [ScoreChoice::Again, ScoreChoice::SaveReplay, ScoreChoice::CopyLink, ScoreChoice::Menu];
 
-    /// What its button says, and its key.
+    /// Label of its button, and its key.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             ScoreChoice::Again => ("Fly again", "Enter"),
@@ -40,13 +41,13 @@ impl ScoreChoice {
 pub struct PlayerLine {
     /// Slot of the player.
     pub seat: usize,
-    /// What he is called.
+    /// Name of the player.
     pub name: String,
-    /// What he has.
+    /// Score of the player.
     pub score: u32,
-    /// How often he fell.
+    /// How often the player fell.
     pub falls: u16,
-    /// One kind remark, or nothing: `most eggs`.
+    /// One friendly remark, or an empty text: `most eggs`.
     pub remark: String,
     /// Whether it is a local player.
     pub own: bool,
@@ -59,28 +60,28 @@ pub struct BoardLine {
     pub place: u32,
     /// Name of the player.
     pub name: String,
-    /// The wave he came to.
+    /// The wave the player reached.
     pub level: Option<u32>,
-    /// What he had.
+    /// Score of the result.
     pub score: i64,
     /// Whether it is a local player.
     pub own: bool,
 }
 
-/// What is to be shown.
+/// Data of the score board.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScoreFacts<'a> {
     /// `Team` or `Versus`.
     pub mode: &'a str,
-    /// The wave the match came to.
+    /// The wave the match reached.
     pub wave: u16,
-    /// One line about it; see [`dry_line`].
+    /// One line about the match; see [`dry_line`].
     pub line: &'a str,
-    /// Everybody, in the order of the table.
+    /// All players, in the order of the table.
     pub players: &'a [PlayerLine],
-    /// The leaderboard; none while it is on its way, or if the lobby is out.
+    /// The leaderboard; none until it arrives, or if the lobby cannot be reached.
     pub board: Option<&'a [BoardLine]>,
-    /// What to say under the leaderboard, or instead of it.
+    /// Text under the leaderboard, or instead of it.
     pub board_note: &'a str,
 }
 
@@ -97,7 +98,7 @@ pub(crate) fn draw_leaderboard(scene: &mut Scene, view: View, facts: &ScoreFacts
 /// Places of everything, in word pixels.
 #[derive(Debug, Clone, Copy, Default)]
 struct Layout {
-    /// Lettering, unless there is no room.
+    /// Position of the lettering, unless there is no room.
     title: Option<(i32, i32)>,
     line: Rect,
     table: Rect,
@@ -106,34 +107,34 @@ struct Layout {
     board: Option<Rect>,
 }
 
-/// The screen after a match and what is in focus there.
+/// The score board and its focus.
 #[derive(Debug)]
 pub struct ScoreBoard {
     view: View,
     layout: Layout,
     focus: usize,
-    /// The screen is touched: buttons name no keys.
+    /// Whether the screen is touched: buttons then name no keys.
     pub touch: bool,
 }
 
 impl ScoreBoard {
-    /// For a screen.
+    /// A score board for a screen.
     pub fn new(view: View) -> ScoreBoard {
         ScoreBoard { view, layout: Layout::of(view), focus: 0, touch: false }
     }
 
-    /// The same on another screen.
+    /// Adapts it to another screen.
     pub fn resize(&mut self, view: View) {
         self.view = view;
         self.layout = Layout::of(view);
     }
 
-    /// What is in focus.
+    /// The focused choice.
     pub fn focus(&self) -> ScoreChoice {
         ScoreChoice::ALL[self.focus]
     }
 
-    /// A key: what was chosen with it, if anything.
+    /// Handles a key. Returns the choice, if any.
     pub fn press(&mut self, key: Key) -> Option<ScoreChoice> {
         let count = ScoreChoice::ALL.len();
         match key {
@@ -146,7 +147,7 @@ impl ScoreBoard {
         None
     }
 
-    /// A letter that stands on a button. Offer it before its other meanings.
+    /// Handles a letter on a button. Call it before the letter's other meanings.
     pub fn letter(&mut self, letter: char) -> Option<ScoreChoice> {
         match letter.to_ascii_lowercase() {
             's' => Some(ScoreChoice::SaveReplay),
@@ -155,7 +156,7 @@ impl ScoreBoard {
         }
     }
 
-    /// A click or a tap at a pixel of the screen.
+    /// Handles a click or tap at a pixel of the screen.
     pub fn click(&mut self, x: i32, y: i32) -> Option<ScoreChoice> {
         self.focus = self.button_at(x, y)?;
         Some(self.focus())
@@ -171,7 +172,7 @@ impl ScoreBoard {
         self.layout.buttons.iter().position(|button| button.contains(x, y))
     }
 
-    /// Draws it over the geese that stand about.
+    /// Draws it over the final scene.
     pub fn draw(&self, scene: &mut Scene, facts: &ScoreFacts<'_>) {
         picture::draw(self, scene, facts);
     }
@@ -209,7 +210,7 @@ fn roomy(wide: i32, tall: i32) -> Layout {
     }
 }
 
-/// A phone on its side: little height, so the leaderboard is beside everything.
+/// A phone held sideways: little height, so the leaderboard is beside the rest.
 fn sideways(wide: i32, tall: i32) -> Layout {
     let [left, right] = Rect::new(4, 4, wide - 8, tall - 8).columns([230, 180], 6);
     let buttons = in_two_rows(left.x, tall - 4 - 38, left.wide, 20);
@@ -225,7 +226,7 @@ fn sideways(wide: i32, tall: i32) -> Layout {
     }
 }
 
-/// One under the other; what there is no room for is left out, the buttons never.
+/// All parts one under the other; parts without room are left out, except the buttons.
 fn stacked(wide: i32, tall: i32) -> Layout {
     let (left, room) = (4, wide - 8);
     let titled = tall >= 170;
@@ -237,7 +238,7 @@ fn stacked(wide: i32, tall: i32) -> Layout {
     };
     let line = Rect::new(left + 2, y, room - 4, line_tall);
     y += line.tall + 3;
-    // In two rows where one has no room for four words.
+    // In two rows where one has no room for four labels.
     let rows = if room >= 300 { 1 } else { 2 };
     let step = if tall >= 170 { 24 } else { 15 };
     let row = ((tall - y - rows * step - 24) / 4).clamp(9, 17);
@@ -260,7 +261,7 @@ fn in_two_rows(x: i32, y: i32, wide: i32, step: i32) -> [Rect; 4] {
     [again, replay, link, menu]
 }
 
-/// One dry line about a match, the same for everybody who was in it.
+/// One dry line about a match, equal for all its players.
 pub fn dry_line(wave: u16, players: usize, match_number: u64) -> &'static str {
     const ALONE: [&str; 4] = [
         "The fen keeps one saddle; the goose kept its head.",

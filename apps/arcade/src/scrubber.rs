@@ -1,5 +1,5 @@
-//! A match that is over, as a bar: where one is in it, where its waves began and where knights
-//! fell.
+//! Bar of a replay: the shown position, where waves began and where knights fell. `Arcade` draws
+//! it. Absent: the replay.
 
 use gaggle_scene::{Scene, View, font, palette};
 
@@ -12,17 +12,17 @@ pub struct ScrubFacts<'a> {
     pub frame: u32,
     /// Number of frames.
     pub frames: u32,
-    /// Whether time passes.
+    /// Whether it is playing.
     pub playing: bool,
-    /// The frame each wave began with, and its number, in order.
+    /// First frame of each wave, and its number, in order.
     pub waves: &'a [(u32, u16)],
     /// Frames in which a player was unseated, with its slot.
     pub falls: &'a [(u32, usize)],
 }
 
-/// Frames in a second.
+/// Frames per second.
 const SECOND: u32 = 60;
-/// Rows of the whole thing.
+/// Height of the whole element.
 const TALL: i32 = 38;
 
 /// The bar at the bottom of a screen.
@@ -30,16 +30,16 @@ const TALL: i32 = 38;
 pub struct Scrubber {
     view: View,
     card: Rect,
-    /// The bar itself.
+    /// Place of the bar.
     bar: Rect,
-    /// Plays and stops.
+    /// Place of the button that plays and pauses.
     button: Rect,
     /// Whether there is room for times beside it.
     times: bool,
 }
 
 impl Scrubber {
-    /// For a screen.
+    /// A bar for a screen.
     pub fn new(view: View) -> Scrubber {
         let (width, height) = (view.word_width(), view.word_height());
         let margin = if width >= 400 { 24 } else { 4 };
@@ -51,14 +51,14 @@ impl Scrubber {
         Scrubber { view, card, bar, button, times }
     }
 
-    /// Whether a pixel of the screen plays and stops.
+    /// Whether a pixel of the screen is on the button.
     pub fn plays(&self, x: i32, y: i32) -> bool {
         let (x, y) = self.words(x, y);
         self.button.contains(x, y)
     }
 
-    /// The frame under a pixel of the screen, if the bar is there. A finger need not be exact about
-    /// the height.
+    /// The frame under a pixel of the screen, if that is on the bar. The height need not be exact,
+    /// for touch.
     pub fn frame_at(&self, x: i32, y: i32, frames: u32) -> Option<u32> {
         let (x, y) = self.words(x, y);
         let reach = Rect::new(self.bar.x - 4, self.card.y, self.bar.wide + 8, self.card.tall);
@@ -69,7 +69,7 @@ impl Scrubber {
     }
 
     /// The frame at the column of a pixel of the screen, however far from the bar: a finger that
-    /// drags it may stray.
+    /// drags it may leave it.
     pub fn frame_across(&self, x: i32, frames: u32) -> u32 {
         self.across(x.div_euclid(self.view.word_scale), frames)
     }
@@ -93,7 +93,7 @@ impl Scrubber {
         let mut last = [i32::MIN; 4];
         for (frame, seat) in facts.falls {
             let (at, seat) = (self.column(*frame, facts.frames), seat % 4);
-            // Two on the same spot would be drawn for nothing.
+            // Two marks at the same place are drawn once.
             if at - 2 > last[seat] {
                 last[seat] = at;
                 pen.fill(Rect::new((at - 1).min(x + wide - 3), y - 9, 3, 3), palette::SEAT[seat], 1.0);
@@ -109,7 +109,7 @@ impl Scrubber {
         }
     }
 
-    /// Which keys do what, above the bar.
+    /// Draws the keys and their meanings, above the bar.
     pub fn draw_keys(&self, scene: &mut Scene) {
         let line = "Space holds   ← → 5 s   ↑ ↓ a frame   L copies a link to it   O opens another   Esc home";
         let mut pen = Pen::new(scene, self.view);
@@ -117,7 +117,7 @@ impl Scrubber {
             .outlined(palette::INK);
     }
 
-    /// Whether a click at a pixel of the screen means the bar or its button.
+    /// Whether a click at a pixel of the screen is on the bar or its button.
     pub fn answers(&self, x: i32, y: i32) -> bool {
         self.plays(x, y) || self.frame_at(x, y, 1).is_some()
     }
@@ -146,7 +146,7 @@ impl Scrubber {
         }
     }
 
-    /// A tick for every wave; its number where there is room for one.
+    /// Draws a tick for every wave; its number where there is room for one.
     fn draw_waves(&self, pen: &mut Pen<'_>, facts: &ScrubFacts<'_>) {
         let y = self.bar.y;
         if self.bar.wide > 120 {
@@ -190,7 +190,7 @@ mod tests {
             for column in 0..scrubber.bar.wide {
                 let x = (scrubber.bar.x + column) * view.word_scale;
                 let frame = scrubber.frame_at(x, y, 50_000).unwrap();
-                // More frames than columns: the way back leads to the same column or its neighbour.
+                // More frames than columns: converting back gives the same column or its neighbor.
                 assert!((scrubber.column(frame, 50_000) - scrubber.bar.x - column).abs() <= 1);
                 seen.push(frame);
             }

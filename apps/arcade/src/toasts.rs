@@ -1,5 +1,6 @@
-//! Short news at the bottom left, or at the top of menus: the newest first, each for four seconds
-//! from when it happened, with the mark of whom it is about.
+//! Short messages at the bottom left, or at the top of menus: the newest first, each for four
+//! seconds, with the emblem of the player it is about. `Arcade` pushes and draws them. Absent:
+//! events.
 
 use std::collections::VecDeque;
 
@@ -10,21 +11,21 @@ use crate::pen::{Pen, Rect, wrapped};
 
 /// How long one is shown.
 const SHOWN: Micros = Micros::from_secs(4);
-/// A warning is there for longer: something newer may be over it meanwhile.
+/// A warning is shown longer, because newer messages may cover it meanwhile.
 const WARNED: Micros = Micros::from_secs(6);
-/// How many are kept.
+/// Most messages kept.
 const KEPT: usize = 4;
-/// How many are seen at once, where there is room.
+/// Most messages shown at once, where there is room.
 const SEEN: usize = 3;
 
-/// What they are drawn over.
+/// Screen that messages are drawn over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spot {
-    /// News of a match.
+    /// A running match.
     Flight,
-    /// Scores, which leave room at the bottom.
+    /// Score board, with room at the bottom.
     Board,
-    /// Whatever has buttons at the bottom.
+    /// Screens with buttons at the bottom.
     Menu,
 }
 
@@ -34,24 +35,23 @@ struct Toast {
     text: String,
     warn: bool,
     shown: Micros,
-    /// When it is stale; none before the first look at the clock.
+    /// When it expires; none before the first tick.
     until: Option<Micros>,
 }
 
-/// All that are not stale, the newest first.
+/// All current messages, the newest first.
 #[derive(Debug, Clone, Default)]
 pub struct Toasts {
     queue: VecDeque<Toast>,
 }
 
 impl Toasts {
-    /// Adds one, before all others. One that is there already is as new as when it was first said
-    /// again.
+    /// Adds a message before all others. A repeated message is shown as new.
     pub fn push(&mut self, seat: Option<usize>, text: String, warn: bool) {
         self.add(Toast { seat, text, warn, shown: if warn { WARNED } else { SHOWN }, until: None });
     }
 
-    /// Adds one that is shown for longer or shorter than others.
+    /// Adds a message with a duration of its own.
     pub fn push_for(&mut self, shown: Micros, text: String) {
         self.add(Toast { seat: None, text, warn: true, shown, until: None });
     }
@@ -62,32 +62,33 @@ impl Toasts {
         self.queue.truncate(KEPT);
     }
 
-    /// Time has passed: what is stale is dropped, whether it was seen or not.
+    /// Advances time: expired messages are dropped, even if they were not visible.
     pub fn tick(&mut self, now: Micros) {
         self.queue.retain_mut(|toast| now < *toast.until.get_or_insert(now + toast.shown));
     }
 
-    /// The newest, for those who listen instead.
+    /// The newest message, for screen readers.
     pub fn current(&self) -> Option<&str> {
         self.queue.front().map(|toast| toast.text.as_str())
     }
 
-    /// All that are not stale, the newest first.
+    /// All current messages, the newest first.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.queue.iter().map(|toast| toast.text.as_str())
     }
 
-    /// Forgets all of them.
+    /// Drops all messages.
     pub fn clear(&mut self) {
         *self = Toasts::default();
     }
 
-    /// Draws them: at the left, or where no thumb lies, from one column to another. Older ones
-    /// follow the newest where there is room.
+    /// Draws them: at the left, or between the columns that no thumb covers. Older ones follow the
+    /// newest where there is room.
     pub fn draw(&self, scene: &mut Scene, view: View, thumbs: Option<(i32, i32)>, spot: Spot) {
         let (width, height) = (view.word_width(), view.word_height());
         let margin = if width >= 400 { 26 } else { 4 };
-        // Upright, thumbs are at the bottom: right below the world then, over the whole width.
+        // On an upright phone thumbs are at the bottom: messages are right below the world then,
+        // over the whole width.
         let (left, right) = thumbs.filter(|_| width >= height).unwrap_or((margin, width - margin));
         let seen = if thumbs.is_none() && width >= 480 && height >= 240 { SEEN } else { 1 };
         let mut moved = 0;
@@ -178,7 +179,7 @@ mod tests {
         );
         toasts.push(None, "Hob is back.".to_string(), false);
         toasts.tick(ms(9_000));
-        // The page was not shown for a minute.
+        // The page was not visible for a minute.
         toasts.tick(ms(69_000));
         assert_eq!(toasts.current(), None);
     }

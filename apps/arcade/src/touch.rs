@@ -1,5 +1,6 @@
-//! Thumbs on glass: two slabs to lean or a cross to row at one side, a disc at the other, and a way
-//! out in the corner. What is drawn is where it works.
+//! Touch controls: two slabs to steer or a cross with four directions at one side, a disc at the
+//! other, and an exit button in the corner. They work exactly where they are drawn. `Arcade` owns
+//! them. Absent: gamepads.
 
 use gaggle_scene::{Scene, View, palette};
 
@@ -10,47 +11,48 @@ use crate::pictures::{self, pictures};
 /// Fingers on the screen.
 #[derive(Debug, Clone)]
 pub struct Touch {
-    /// Each finger and where it is, in word pixels.
+    /// Each finger and its position in text pixels.
     fingers: Vec<(i32, i32, i32)>,
-    /// The screen was touched: buttons are shown.
+    /// Whether the screen was touched: then buttons are shown.
     pub used: bool,
-    /// Up and down mean something in this game.
+    /// Whether the game uses up and down.
     four_ways: bool,
     word_scale: i32,
     places: Places,
 }
 
-/// Width of a slab in word pixels, of which a phone has one for two of its page's: 88 there.
+/// Width of a slab in text pixels: 88 CSS pixels on a phone.
 const SLAB: i32 = 44;
-/// Across the disc: 156 of the page's pixels on a phone.
+/// Diameter of the disc: 156 CSS pixels on a phone.
 const DISC: i32 = 78;
-/// Across the cross.
+/// Width of the cross.
 const CROSS: i32 = 92;
 /// Pixels between buttons.
 const GAP: i32 = 5;
-/// Across the corner that leads out: 48 of the page's pixels on a phone.
+/// Size of the exit button: 48 CSS pixels on a phone.
 const CORNER: i32 = 24;
 
 impl Touch {
-    /// Beside a world that leaves so much free at each side, thumbs cover nothing of it.
+    /// Free width at each side of a world at which thumbs cover nothing of it.
     pub(crate) const BESIDE: i32 = 52;
-    /// Nor below one that leaves so much free there: 22 of the page's pixels on a phone. Thumbs
-    /// work above what is drawn, too.
+    /// Free height below a world at which thumbs cover nothing of it: 22 CSS pixels on a phone.
+    /// Thumbs also work above the drawn controls.
     pub(crate) const BELOW: i32 = 11;
 
-    /// For a screen, and a game where up and down mean something or not.
+    /// Controls for a screen, and for a game with or without up and down.
     pub fn new(view: View, four_ways: bool) -> Touch {
         let places = Places::of(view, 0, four_ways);
         Touch { fingers: Vec::new(), used: false, four_ways, word_scale: view.word_scale, places }
     }
 
-    /// Makes it fit another screen: held upright, thumbs share its width; sideways, they stay at
-    /// its edges, or below the world if so many word pixels are free there.
+    /// Adapts to another screen: upright, thumbs share its width; sideways, they stay at its edges,
+    /// or below the world if this many text pixels are free there.
     pub fn fit(&mut self, view: View, below: i32) {
         (self.word_scale, self.places) = (view.word_scale, Places::of(view, below, self.four_ways));
     }
 
-    /// A finger came down or moved, at a pixel of the screen. Sliding between slabs counts.
+    /// Handles a finger that came down or moved, at a pixel of the screen. It may slide between
+    /// slabs.
     pub fn set(&mut self, finger: i32, x: i32, y: i32) {
         self.used = true;
         let (x, y) = (x.div_euclid(self.word_scale), y.div_euclid(self.word_scale));
@@ -67,7 +69,7 @@ impl Touch {
         self.fingers.retain(|(id, ..)| *id != finger);
     }
 
-    /// What the thumbs hold.
+    /// Buttons that the thumbs hold.
     pub fn held(&self) -> Held {
         let Places { lean, steer, .. } = self.places;
         let (middle_x, middle_y) = steer.middle();
@@ -79,7 +81,7 @@ impl Touch {
             } else if !self.four_ways {
                 (held.left, held.right) = (held.left || right < 0, held.right || right >= 0);
             } else if right.abs().max(down.abs()) > steer.wide / 10 {
-                // Eight ways: what lies between two of them means both.
+                // Eight directions: between two slabs both are held.
                 let (aside, along) = (2 * right.abs() > down.abs(), 2 * down.abs() > right.abs());
                 (held.left, held.right) = (held.left || aside && right < 0, held.right || aside && right > 0);
                 (held.up, held.down) = (held.up || along && down < 0, held.down || along && down > 0);
@@ -88,12 +90,12 @@ impl Touch {
         held
     }
 
-    /// Whether a finger at a pixel of the screen means the way out: the corner is for nothing else.
+    /// Whether a tap at a pixel of the screen is on the exit button, which has no other meaning.
     pub fn leads_out(view: View, x: i32, y: i32) -> bool {
         corner(view).contains(x.div_euclid(view.word_scale), y.div_euclid(view.word_scale))
     }
 
-    /// Draws the way out: two bars, as of a pause.
+    /// Draws the exit button: two bars, like a pause symbol.
     pub fn draw_way_out(scene: &mut Scene, view: View) {
         let mut pen = Pen::new(scene, view);
         let place = corner(view).grown(-3);
@@ -104,18 +106,18 @@ impl Touch {
         }
     }
 
-    /// From where to where no thumb lies, at the lower edge of the screen, in word pixels.
+    /// Columns at the lower edge of the screen that no thumb covers, in text pixels.
     pub(crate) fn free(&self) -> (i32, i32) {
         (self.places.steer.right() + GAP, self.places.disc.x - GAP)
     }
 
-    /// Whether thumbs lie over the lower corners of the world.
+    /// Whether thumbs cover the lower corners of the world.
     pub(crate) fn covers_world(&self) -> bool {
         self.places.over_world
     }
 
-    /// Draws where thumbs go and what the disc does; what they hold is lit. Where left and right
-    /// are the same, the two slabs are one and bear its name.
+    /// Draws the controls with the label of the disc; held ones are highlighted. Where left and
+    /// right do the same, the two slabs are one with that label.
     pub fn draw(&self, scene: &mut Scene, view: View, action: &str, turn: Option<&str>) {
         let Places { steer, disc: disc_place, .. } = self.places;
         let held = self.held();
@@ -150,10 +152,10 @@ fn corner(view: View) -> Rect {
     Rect::new(view.word_width() - CORNER, 0, CORNER, CORNER).within(view)
 }
 
-/// Where everything is, in word pixels.
+/// Places of everything, in text pixels.
 #[derive(Debug, Clone, Copy)]
 struct Places {
-    /// Left of this column one steers, right of it one acts.
+    /// Column that divides steering at the left from the action at the right.
     lean: i32,
     /// Both slabs, or the cross.
     steer: Rect,
@@ -182,7 +184,7 @@ impl Places {
             _ => (2 * (SLAB + GAP) + GAP).min(wide / 2),
         };
         let gap = if is_beside { 3 } else { GAP };
-        // Held upright, thumbs reach a little above the lower edge.
+        // On an upright phone, thumbs reach a little above the lower edge.
         let above = if upright { tall / 12 } else { 8.min(tall / 10) };
         let bottom = tall - above;
         let steer_wide = (room - 2 * gap).max(1);
@@ -204,7 +206,7 @@ impl Places {
         Places { lean, steer, disc, over_world }
     }
 
-    /// How much of what is behind a slab it hides: less where that is the world.
+    /// Opacity of a slab: less over the world.
     fn alpha(&self, is_held: bool) -> f32 {
         match (is_held, self.over_world) {
             (true, _) => 0.9,
@@ -219,7 +221,7 @@ fn slab(pen: &mut Pen<'_>, place: Rect, is_held: bool, alpha: f32) {
     pen.panel(place, palette::PEAT[2], alpha, Some(edge));
 }
 
-/// Four slabs around a middle.
+/// Draws four slabs around a middle.
 fn cross(pen: &mut Pen<'_>, place: Rect, held: Held, alpha: impl Fn(bool) -> f32) {
     let third = place.wide / 3;
     let at = |right: i32, down: i32| Rect::new(place.x + right * third, place.y + down * third, third, third);
@@ -235,7 +237,7 @@ fn cross(pen: &mut Pen<'_>, place: Rect, held: Held, alpha: impl Fn(bool) -> f32
     }
 }
 
-/// A triangle that points somewhere.
+/// Draws a triangle that points in a direction.
 fn arrow(pen: &mut Pen<'_>, slab: Rect, (right, down): (i32, i32)) {
     let (x, y) = slab.middle();
     let size = (slab.wide.min(slab.tall) / 4).clamp(1, 11);
@@ -375,15 +377,15 @@ mod tests {
                 assert!(words(view.left + 384) <= disc.x, "{disc:?} on {width}×{height}");
                 assert!(corner(view).x >= words(view.left + 384), "on {width}×{height}");
                 assert!(!touch.covers_world());
-                // As wide as a thumb: 44 of the page's pixels.
+                // As wide as a thumb: 44 CSS pixels.
                 let across = |words: i32| (words * view.word_scale) as f32 / ratio;
                 assert!(across(steer.wide / 2) >= 40.0 && across(disc.wide) >= 80.0, "{steer:?} {disc:?}");
             }
         }
     }
 
-    /// Over the pond, which scrolls, thumbs may lie over water, but never over the own boat: not
-    /// where the pond ends, either.
+    /// Over the scrolling pond, thumbs may cover water, but never the own boat, even where the pond
+    /// ends.
     #[test]
     fn thumbs_of_a_16_9_phone_never_cover_own_boat() {
         use millpond::boat::{Boat, SPEED_MAX};
@@ -452,7 +454,7 @@ mod tests {
                     "{place:?} on {width}×{height}"
                 );
             }
-            // A thumb above its slab steers, too: it need not find the strip.
+            // A thumb above its slab steers, too, so that it need not be exact.
             at(&mut touch, view, 1, (steer.x + 4, steer.y - 40));
             assert_eq!(touch.held(), Held { left: true, ..Held::default() });
             let mut scene = Scene::default();
@@ -460,7 +462,7 @@ mod tests {
             touch.draw(&mut scene, view, "FIRE", Some("TURN"));
             assert_inside(&scene, crate::album(), view, "thumbs below");
         }
-        // Where enough is free at the sides, or nothing anywhere, the world stays where it is.
+        // Where enough is free at the sides, or none at all, the world stays where it is.
         for (width, height, ratio) in [(1_688, 780, 2.0), (1_152, 648, 2.0), (780, 1_688, 2.0)] {
             let view = fit(width, height, ratio, (384, 216));
             assert_eq!(make_room_for_thumbs(view, (384, 216)), (view, 0));

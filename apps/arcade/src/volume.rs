@@ -1,14 +1,14 @@
-//! How loud the arcade is: off, or one of three steps. The menu goes through them, the key M turns
-//! sound off and on.
+//! Volume of the arcade: off, or one of three steps. The menu cycles through them, the key M
+//! switches sound off and on. Absent: audio output.
 
-/// Loudness of each step.
+/// Gain of each step.
 const STEPS: [f32; 4] = [0.0, 0.3, 0.6, 1.0];
 
-/// A step of loudness; 0 is off.
+/// A step of the volume; 0 is off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Volume {
     step: usize,
-    /// What it was before it was turned off.
+    /// The step before it was switched off.
     before: usize,
 }
 
@@ -20,7 +20,7 @@ impl Default for Volume {
 }
 
 impl Volume {
-    /// As it was kept; as loud as it gets if that makes no sense.
+    /// Reads a stored value; full volume if it is invalid.
     pub fn read(kept: &str) -> Volume {
         let mut volume = Volume::default();
         volume.step = kept.parse().ok().filter(|step| *step < STEPS.len()).unwrap_or(volume.step);
@@ -28,33 +28,33 @@ impl Volume {
         volume
     }
 
-    /// What to keep.
+    /// The value to store.
     pub fn kept(self) -> String {
         self.step.to_string()
     }
 
-    /// Which step it is.
+    /// Index of the step.
     pub fn step(self) -> usize {
         self.step
     }
 
-    /// Whether nothing is heard.
+    /// Whether sound is off.
     pub fn is_off(self) -> bool {
         self.step == 0
     }
 
-    /// 0 to 1.
+    /// Gain from 0 to 1.
     pub fn loudness(self) -> f32 {
         STEPS[self.step % STEPS.len()]
     }
 
-    /// One step quieter; from off to full.
+    /// The next quieter step; from off to full.
     pub fn next(&mut self) {
         self.step = self.step.checked_sub(1).unwrap_or(STEPS.len() - 1);
         self.before = if self.step == 0 { self.before } else { self.step };
     }
 
-    /// Off, or as it was before it was off.
+    /// Switches off, or back to the step before.
     pub fn toggle(&mut self) {
         self.step = if self.step == 0 { self.before } else { 0 };
     }

@@ -1,4 +1,5 @@
-//! What happens online, in the arcade's own words: calm, short, never blaming.
+//! Short texts about online events in the arcade's own style: calm, and never blaming. `Arcade`
+//! shows them. Absent: when they are shown.
 
 use gaggle::lobby::view::LeaveReason;
 use gaggle::{LeaveCause, RoomEvent};
@@ -7,7 +8,7 @@ use gaggle::{LeaveCause, RoomEvent};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) text: String,
-    /// It is a little worrying.
+    /// Whether it is a warning.
     pub(crate) warn: bool,
 }
 
@@ -28,18 +29,18 @@ fn parting_words(reason: LeaveReason) -> &'static str {
     }
 }
 
-/// What the lobby says, as a sentence.
+/// A text of the lobby as a sentence.
 pub(crate) fn sentence(words: &str) -> String {
     let mut text = format!("{}.", words.trim_end_matches('.'));
-    // Its words are ours: no letter of theirs needs the tables of all the world's.
+    // Texts of the lobby are ASCII, so no Unicode tables are needed.
     if let Some(first) = text.get_mut(..1) {
         first.make_ascii_uppercase();
     }
     text
 }
 
-/// The line for an event; none for events no player needs to read. Spectators (`watches`) and two
-/// players at one keyboard read other words.
+/// The line for an event; none for events that players need not read. Spectators (`watches`) and
+/// two players at one keyboard get other texts.
 pub(crate) fn line_for(event: &RoomEvent, has_company: bool, watches: bool, are_two: bool) -> Option<Line> {
     match event {
         RoomEvent::PlayerJoined { name, .. } => line(format!("{name} drops in.")),
@@ -62,7 +63,7 @@ pub(crate) fn line_for(event: &RoomEvent, has_company: bool, watches: bool, are_
         RoomEvent::SpectatingStarted => line("You look on. Enter takes a seat."),
         RoomEvent::RoomLeft { .. } if watches => line("They have all flown off."),
         RoomEvent::JoinFailed if watches => warning("Could not reach them. There is nothing to see."),
-        // By our own wish: what comes next says where we are.
+        // Left at the player's own request: the next event says where the player is.
         RoomEvent::RoomLeft { reason: LeaveReason::Left } => None,
         RoomEvent::RoomLeft { reason } => warning(format!("{} You fly alone.", parting_words(*reason))),
         RoomEvent::JoinFailed if are_two => warning("No two seats there. You have a room of your own now."),

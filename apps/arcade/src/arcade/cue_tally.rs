@@ -1,4 +1,5 @@
-//! Count of cues heard, apart from the code that decides what is heard: a cue started twice shows.
+//! Count of started cues, kept apart from the code that decides about them, so that tests see a cue
+//! started twice. `Arcade` feeds it. Absent: sounds.
 
 use std::collections::VecDeque;
 
@@ -7,16 +8,16 @@ use gaggle_scene::{CueId, Heard};
 /// Cues remembered: minutes of a lively match.
 const REMEMBERED: usize = 1_024;
 
-/// What was heard so far.
+/// Cues counted so far.
 #[derive(Debug, Default)]
 pub(super) struct CueTally {
     /// Cues that were started.
     pub(super) started: u32,
-    /// Cues that were started although they had been already, and had not been taken back.
+    /// Cues started again although they were not taken back.
     pub(super) twice: u32,
-    /// Cues that were left out because another like them had just been started.
+    /// Cues left out because an equal one had just been started.
     pub(super) skipped: u32,
-    /// Cues that were started although they should have been.
+    /// Cues started although they should have been left out.
     pub(super) crowded: u32,
     recent: VecDeque<CueId>,
 }
@@ -41,7 +42,7 @@ impl CueTally {
         }
     }
 
-    /// Another match: its frames are counted anew.
+    /// Another match begins, whose frames are counted from the start.
     pub(super) fn forget(&mut self) {
         self.recent.clear();
     }

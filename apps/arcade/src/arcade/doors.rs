@@ -1,5 +1,5 @@
-//! How a page comes into a room, out of it and back: hidden and shown, closed and opened again,
-//! refused, out of the match.
+//! Joining, leaving and returning to rooms: hidden and closed pages, rejected joins, reservations
+//! of other tabs. `Arcade` and the page call it. Absent: how a match is joined (`gaggle`).
 
 use gaggle::lobby::{Rejection, RejectionCode};
 use gaggle::{JoinTarget, Micros, RoomCode};
@@ -9,23 +9,23 @@ use crate::cabinets::NAMES;
 use crate::words::sentence;
 use crate::{Choice, Notice};
 
-/// For so long after it was opened a page takes the seat over that an earlier page of its tab still
-/// has.
+/// Time after the opening of a page in which it takes over a reservation that an earlier page of
+/// the same tab still has.
 pub(super) const FOLLOWS_FOR: Micros = Micros::from_secs(10);
 
-/// A room that was asked for and does not let us in.
+/// A requested room that rejected this player.
 #[derive(Debug)]
 pub(super) struct Refused {
     code: RoomCode,
-    /// We wanted to look on.
+    /// Whether the player wanted to spectate.
     watches: bool,
     heading: String,
     line: &'static str,
     can_watch: bool,
 }
 
-/// What can be done about it: the first only where one can look on. No letter of codes: those begin
-/// another one.
+/// Choices after a rejection; the first only where spectating is possible. Their keys are no
+/// letters of room codes, because those begin another code.
 const REFUSED: [(&str, &str); 5] = [
     ("Space", "watch"),
     ("Enter", "try again"),
@@ -34,7 +34,7 @@ const REFUSED: [(&str, &str); 5] = [
     ("Esc", "back"),
 ];
 
-/// Out of the match while others are in it.
+/// Notice for local players that are out of a match that others still play.
 const OUT: Notice<'_> = Notice {
     seat: None,
     heading: "You are out of geese.",
@@ -48,7 +48,8 @@ const OUT: Notice<'_> = Notice {
 };
 
 impl Arcade {
-    /// The page lost the keyboard: nothing is held, and a match alone waits.
+    /// The page lost the keyboard focus: releases all keys, and pauses a match without other
+    /// players.
     pub fn blur(&mut self) {
         self.controls.release_all();
         if self.screen == Screen::Flying && !self.cabinet.room().has_company() && !self.is_watching() {
@@ -57,7 +58,7 @@ impl Arcade {
         }
     }
 
-    /// The page is hidden. Browsers take the keyboard from it first.
+    /// The page is hidden. Browsers take the keyboard focus from it first.
     pub fn hide(&mut self) {
         self.controls.release_all();
         let is_blurred = self.screen == Screen::Paused && self.shelf.blurred_in_flight;
@@ -67,26 +68,26 @@ impl Arcade {
         }
     }
 
-    /// The page is seen again.
+    /// The page is visible again.
     pub fn show(&mut self) {
         if std::mem::take(&mut self.shelf.hidden_in_flight) && self.screen == Screen::Paused {
             self.fly_on();
         }
     }
 
-    /// The page is closed, or loaded again: says goodbye, so that no peer waits. The seat is kept
-    /// for a moment.
+    /// The page is closed or reloaded: leaves the match, so that no peer waits. The lobby keeps the
+    /// reservation for a moment.
     pub fn close(&mut self) {
         self.cabinet.room_mut().close();
     }
 
-    /// The seat another tab has becomes ours.
+    /// Takes over the reservation of another tab.
     pub(super) fn take_over(&mut self) {
         self.shelf.is_elsewhere = false;
         self.cabinet.room_mut().take_over();
     }
 
-    /// Another page has our seat. One that this tab had before gives it back without a question.
+    /// Another page has the reservation. An earlier page of this tab gives it up without asking.
     pub(super) fn hear_elsewhere(&mut self) {
         let follows = self.shelf.follows_until.take().is_some_and(|until| self.now < until);
         if follows {
@@ -96,7 +97,7 @@ impl Arcade {
         }
     }
 
-    /// Esc while joining: what is on the screen is good enough.
+    /// Handles Esc while joining: keeps playing alone.
     pub(super) fn stay_alone(&mut self) {
         self.inviting.close();
         self.cabinet.room_mut().leave();
@@ -115,36 +116,36 @@ impl Arcade {
         self.screen = Screen::Flying;
     }
 
-    /// A spectator takes a slot in the same room.
+    /// Makes a spectator join the same room as a player.
     pub(super) fn sit_down(&mut self) {
         if let Some(code) = self.room_code().and_then(|code| code.parse().ok()) {
             self.take_off(1, JoinTarget::Code(code));
         }
     }
 
-    /// A room for friends, and how to invite them.
+    /// Opens a room for friends, with the invitation panel.
     pub(super) fn open_for_friends(&mut self) {
         self.take_off(1, JoinTarget::CreatePrivate);
         self.inviting.is_wanted = true;
     }
 
-    /// Begins anew, in a room of one's own.
+    /// Restarts in a new room of this player.
     pub(super) fn open_new_room(&mut self) {
         self.take_off(self.players, JoinTarget::CreatePrivate);
     }
 
-    /// Those who play here are out of the match, and others are still in it.
+    /// Whether all local players are out of the match while others still play.
     pub(super) fn is_out(&self) -> bool {
         self.screen == Screen::Flying && !self.is_watching() && self.cabinet.standing().out
     }
 
-    /// What those are told.
+    /// The notice for players that are out.
     pub(super) fn out(&self) -> Option<Notice<'static>> {
         self.is_out().then(|| self.fitting(OUT))
     }
 
-    /// The room we wanted to be in does not let us in. If another game is played there, that one is
-    /// fetched; else the player is back at the field for codes and reads why.
+    /// Handles the rejection by a requested room. If another game is played there, loads that game;
+    /// otherwise focuses the field for codes and shows the reason.
     pub(super) fn hear_refusal(&mut self, refusal: &Rejection) {
         let (code, watches) = match *self.cabinet.room().join_target() {
             JoinTarget::Code(code) => (code, false),
@@ -171,7 +172,7 @@ impl Arcade {
             let returns = self.shelf.returns_to.take() == Some(code);
             let line = match is_old {
                 true => "Loading the page again may help.",
-                // Any other room would be among strangers.
+                // Any other room would be a room of strangers.
                 false if returns => "You played there before.",
                 false => "",
             };
@@ -188,7 +189,7 @@ impl Arcade {
         self.shelf.refused.is_some() && self.screen == Screen::Menu
     }
 
-    /// Why we are not in the room we asked for, and what can be done.
+    /// The notice with the reason of the rejection and the choices.
     pub(super) fn with_refusal<T>(&self, tell: impl FnOnce(&Notice<'_>) -> T) -> Option<T> {
         let refused = self.shelf.refused.as_ref().filter(|_| self.screen == Screen::Menu)?;
         let keys = if refused.can_watch { &REFUSED[..] } else { &REFUSED[1..] };
@@ -206,8 +207,8 @@ impl Arcade {
         Some(tell(&notice))
     }
 
-    /// A key while that is on the screen. Whether it was meant for it; any other goes to the menu,
-    /// and it is gone.
+    /// Handles a key while that notice is shown. True if the key was one of its choices; any other
+    /// key goes to the menu, and the notice closes.
     pub(super) fn answer_refusal(&mut self, key: &str) -> bool {
         let chosen = |notice: &Notice<'_>| Some(notice.keys.get(notice.focus?)?.0.to_string());
         let chosen = self.with_refusal(chosen).flatten().filter(|_| matches!(key, "Enter" | "NumpadEnter"));
@@ -230,7 +231,7 @@ impl Arcade {
         true
     }
 
-    /// A finger or the mouse, where a key is drawn on one of these notices. Whether it was on one.
+    /// Handles a tap or click on a key of one of these notices. True if it was on one.
     pub(super) fn tap_doors(&mut self, x: i32, y: i32) -> bool {
         let view = self.view;
         let tapped =
@@ -247,14 +248,13 @@ impl Arcade {
         true
     }
 
-    /// Whether the browser's way back leads to the menu as it opens: from a match, or from what is
-    /// open over the menu.
+    /// Whether the browser's Back leads to the menu: from a match, or from a panel over the menu.
     pub fn has_way_back(&self) -> bool {
         self.screen != Screen::Menu || self.shelf.shows_top
     }
 
-    /// The browser's way back: closes what is open, then out of a match into the menu, which a
-    /// running match asks about. Whether there was nothing to go back from, or is none any more.
+    /// Handles the browser's Back: closes an open panel, or leaves a match for the menu, after a
+    /// question if it is running. True if no further step back is possible now.
     pub fn go_back(&mut self) -> bool {
         match self.screen {
             Screen::Menu => {
@@ -277,7 +277,7 @@ impl Arcade {
     }
 }
 
-/// Whether a refusal says that one cannot be in the room one asked for.
+/// Whether a rejection means that the player cannot be in the requested room.
 pub(super) fn is_about_room(code: RejectionCode) -> bool {
     matches!(
         code,
@@ -302,7 +302,7 @@ mod tests {
         Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), NoNetwork::default())
     }
 
-    /// A page whose player asked for a room that does not let it in.
+    /// A page whose player requested a room that rejects it.
     fn refused(wish: JoinTarget, why: RejectionCode) -> Arcade {
         let mut arcade = open();
         arcade.take_off(1, wish);
@@ -315,7 +315,7 @@ mod tests {
         "BCDFGH".parse().expect("a code")
     }
 
-    /// Where a key of the refusal is drawn.
+    /// Where a key of the notice is drawn.
     fn pixel_of(arcade: &Arcade, key: &str) -> (i32, i32) {
         let (x, view) = (arcade.view.width / 2, arcade.view);
         let row = |y: &i32| {

@@ -1,4 +1,5 @@
-//! The picture: the match or what is played for show, and panels over it.
+//! The picture: the match or demo, and panels over it. `Arcade` draws it every frame. Absent: what
+//! keys do.
 
 use gaggle::{Micros, Slot};
 use gaggle_scene::{Scene, View, palette};
@@ -14,7 +15,7 @@ use crate::{
     draw_joining, joining_alone_at,
 };
 
-/// The last page of how to play.
+/// The last help page.
 const ADDRESS: Notice<'_> = Notice {
     seat: None,
     heading: "For trying things out: behind a ? in the address",
@@ -27,13 +28,13 @@ const ADDRESS: Notice<'_> = Notice {
     focus: None,
 };
 
-/// What one can do in a paused match: a line for each, and its key.
+/// Choices in a paused match: a line for each, and its key.
 const PAUSED: [(&str, &str); 5] =
     [("Enter", "play on"), ("Esc", "home"), ("M", "sound"), ("H", "how to play"), ("C", "invite friends")];
 /// The same where matches are recorded.
 const PAUSED_RECORDED: [(&str, &str); 6] =
     [PAUSED[0], PAUSED[1], PAUSED[2], PAUSED[3], ("S", "save the replay"), PAUSED[4]];
-/// The same where two games have differed, and ours was the wrong one.
+/// The same after a desync in which the local state was wrong.
 const PAUSED_DIFFERED: [(&str, &str); 7] = [
     PAUSED[0],
     PAUSED[1],
@@ -43,7 +44,7 @@ const PAUSED_DIFFERED: [(&str, &str); 7] = [
     ("X", "save what differed, for its makers"),
     PAUSED[4],
 ];
-/// Two tabs of one player.
+/// Notice for two tabs of one player.
 const ELSEWHERE: Notice<'_> = Notice {
     seat: None,
     heading: "Another tab of yours has this seat.",
@@ -56,32 +57,32 @@ const ELSEWHERE: Notice<'_> = Notice {
     focus: None,
 };
 
-/// Prompt for a key of one's own.
+/// Prompt for a key of the player's choice.
 fn own_key(heading: &str) -> Notice<'_> {
     let keys = &[("Enter", "as it is"), ("Esc", "done"), ("Backspace", "the usual keys for all")];
     Notice { heading, keys, shade_percent: 60, ..Notice::default() }
 }
 
-/// A picture that stands still for longer than this says why.
+/// A stall longer than this shows its reason.
 const STILL_SHOWN_AFTER: Micros = Micros::from_millis(400);
-/// How long key hints stand over a goose that takes off.
+/// How long key hints are shown over a goose that takes off.
 const KEYS_SHOWN: Micros = Micros::from_secs(6);
-/// Said to those who hold a phone upright.
+/// Hint for players who hold a phone upright.
 const TURN_HINT: &str = "Turn the phone: larger picture";
-/// What one can do about it.
+/// Choice during a stall.
 const ALONE: (&str, &str) = ("Esc", "let go and play alone");
 
-/// The picture stands still.
+/// A stall of the picture.
 pub(super) struct Still {
     long: Micros,
     words: String,
-    /// Whose mark stands in front of the words.
+    /// Slot whose emblem is drawn in front of the text.
     seat: Option<usize>,
 }
 
 impl Still {
     pub(super) fn notice(&self) -> Notice<'_> {
-        // Most standstills are short: the picture fades, so that it does not flash.
+        // Most stalls are short: the picture fades gradually, so that it does not flash.
         let shade_percent = ((self.long.as_millis() - STILL_SHOWN_AFTER.as_millis()) / 20).min(55) as u8;
         let (seat, heading) = (self.seat, self.words.as_str());
         Notice { seat, heading, keys: &[ALONE], warn: true, shade_percent, ..Notice::default() }
@@ -122,7 +123,7 @@ impl Arcade {
             self.score_facts(|board, facts| board.draw(&mut over, facts));
         }
         self.draw_over(&mut over);
-        // The menu has every picture there is.
+        // The menu's album contains every image.
         self.canvas.paint(&over, self.menu.album());
     }
 
@@ -130,7 +131,7 @@ impl Arcade {
         self.touch.used && !self.is_watching()
     }
 
-    /// The scores after a match, in words; none while they are not up.
+    /// The scores after a match as text; none while they are not shown.
     pub fn board_words(&mut self) -> Option<String> {
         let shown = self.screen == Screen::Flying && self.is_board_up();
         let said = self.cabinet.standing().said;
@@ -140,11 +141,11 @@ impl Arcade {
     fn score_facts<T>(&mut self, tell: impl FnOnce(&ScoreBoard, &ScoreFacts<'_>) -> T) -> T {
         let (players, board) = (self.player_lines(), self.board_lines());
         let best_now = players.iter().filter(|line| line.own).map(|line| line.score).max();
-        // Without a list earlier results are unknown.
+        // Without the leaderboard, earlier results are unknown.
         let is_known = self.shelf.top.is_some() && best_now > Some(0);
         let is_best = is_known && self.shelf.best.is_none_or(|best| best_now >= Some(best));
         let trial = self.shelf.is_trial;
-        // The same for everybody who was there.
+        // A number that is equal for all players of the match.
         let match_number = players.iter().map(|line| u64::from(line.score)).sum();
         let facts = ScoreFacts {
             mode: if trial { "Trial" } else { self.cabinet.about().modes[self.menu.mode].1 },
@@ -242,21 +243,20 @@ impl Arcade {
         }
     }
 
-    /// Question to a player with two tabs in one slot.
+    /// Question to a player with two tabs.
     pub(super) fn elsewhere(&self) -> Option<Notice<'static>> {
         let asks = self.shelf.is_elsewhere && matches!(self.screen, Screen::Menu | Screen::Flying);
         asks.then(|| self.fitting(ELSEWHERE))
     }
 
-    /// Says why the picture stands still, if it does so for longer than a moment.
+    /// Shows why the picture stalls, after a moment.
     fn draw_waiting(&mut self, over: &mut Scene) {
         if let Some(still) = self.standing_still() {
             self.fitting(still.notice()).draw(over, self.view);
         }
     }
 
-    /// Why the picture stands still, or what is asked of the player, in words; none if there is
-    /// nothing of the kind.
+    /// Text of the notice that is shown; none if there is none.
     pub fn notice_words(&mut self) -> Option<String> {
         let asked = self.elsewhere().or(self.out()).map(|notice| notice.words());
         let asked = asked.or_else(|| self.with_refusal(|notice| notice.words()));
@@ -271,7 +271,8 @@ impl Arcade {
         }
         let people = self.cabinet.room_mut().members();
         let others = people.iter().filter(|person| !person.is_local && !person.slots.is_empty()).count();
-        // Of two who hear nothing of each other, who can tell which one is cut off? The lobby can.
+        // Of two peers that do not hear each other, only the lobby connection shows which one is
+        // cut off.
         let is_lost = waiting.is_isolated && (others > 1 || self.shelf.server_lost);
         let who =
             people.iter().find(|person| waiting.waiting_for.contains(&person.peer)).filter(|_| !is_lost);
@@ -285,7 +286,7 @@ impl Arcade {
         Some(Still { long, words, seat })
     }
 
-    /// Whether the lobby answers; none while that is not known yet.
+    /// Whether the lobby is connected; none while that is not known.
     fn lobby_answers(&mut self) -> Option<bool> {
         let online = self.cabinet.room_mut().lobby_client().map(|lobby| lobby.is_online());
         if self.shelf.server_lost { Some(false) } else { online.filter(|online| *online) }
@@ -301,13 +302,13 @@ impl Arcade {
         }
     }
 
-    /// What is in focus in the menu, in words.
+    /// The focused entry of the menu as text.
     pub fn menu_words(&mut self) -> String {
         let online = self.lobby_answers();
         self.menu.words(&self.menu_facts(online))
     }
 
-    /// What the picture is, for those who cannot see it: which game, and how it is played.
+    /// Description of the picture for screen readers: the game, and how it is played.
     pub fn label(&self) -> String {
         let about = self.cabinet.about();
         if self.touch.used {
@@ -318,7 +319,7 @@ impl Arcade {
         format!("{}, in the Gaggle arcade. Enter plays. {}.", about.name, keys.join(". "))
     }
 
-    /// How to play, in words.
+    /// The help page as text.
     pub fn help_words(&self) -> String {
         let about = self.cabinet.about();
         if let Some(asked) = self.keys.asked(about) {
@@ -340,7 +341,7 @@ impl Arcade {
         words
     }
 
-    /// What is written over a paused match.
+    /// The notice over a paused match.
     pub(super) fn paused(&mut self) -> Notice<'static> {
         let lines = if self.cabinet.room().has_company() { self.cabinet.about().aside } else { &[] };
         // Without a room there is nothing to link to.
@@ -354,19 +355,19 @@ impl Arcade {
         self.fitting(Notice { heading: "Paused", lines, keys, shade_percent: 45, focus, ..Notice::default() })
     }
 
-    /// A paused match in words.
+    /// The notice over a paused match as text.
     pub fn paused_words(&mut self) -> String {
         let mut words = format!("Paused. {}", self.cabinet.standing().said);
         self.paused().say_focus(&mut words);
         words
     }
 
-    /// Whether a finger at a pixel of the screen wants no company after all.
+    /// Whether a tap asks to play alone instead of joining.
     pub(super) fn asks_to_stay_alone(&mut self, x: i32, y: i32) -> bool {
         self.joining(|facts, view| joining_alone_at(view, facts, x, y))
     }
 
-    /// How a join stands, in words; none while there is nothing to say.
+    /// Progress of a join as text; none while nothing is shown.
     pub fn joining_words(&mut self) -> Option<String> {
         let shown = self.screen == Screen::Flying && self.is_joining_shown();
         shown.then(|| self.joining(|facts, _| facts.words()))
@@ -412,22 +413,22 @@ impl Arcade {
         tell(&facts, self.view)
     }
 
-    /// In the first seconds, which keys do what.
+    /// Draws key hints in the first seconds.
     fn draw_keys(&mut self, over: &mut Scene) {
         let late = self.now.since(self.took_off) >= KEYS_SHOWN;
         if late || self.touch.used || self.is_watching() || self.is_board_up() {
             return;
         }
         let (players, places) = (self.players, self.cabinet.own_places());
-        // One has the first set of keys, two have the second and the third.
+        // One player has the first set of keys; two players have the second and the third.
         let first = usize::from(players > 1);
         for (nth, keys) in self.cabinet.about().keys.iter().skip(first).enumerate().take(players) {
             key_hints::draw_over(over, self.view, keys, places.get(nth).copied());
         }
     }
 
-    /// In the first seconds on a phone held upright: that the picture is larger on one held flat,
-    /// if it is.
+    /// Draws a hint in the first seconds on a phone held upright, if the picture is larger when it
+    /// is held sideways.
     fn draw_turn_hint(&mut self, over: &mut Scene) {
         let View { width, scale, word_scale, top, .. } = self.view;
         let is_late = self.now.since(self.took_off) >= KEYS_SHOWN;
@@ -442,7 +443,7 @@ impl Arcade {
     }
 }
 
-/// Whether a screen held upright shows a world larger when it is held flat.
+/// Whether the world is shown larger when the screen is turned sideways.
 fn gains_by_turning(view: View, world: (i32, i32)) -> bool {
     let turned = (view.height / world.0).min(view.width / world.1);
     view.width < view.height && turned > view.scale
@@ -465,7 +466,7 @@ mod tests {
         ] {
             let view = fit(width, height, ratio, world);
             assert_eq!(gains_by_turning(view, world), gains, "{width}×{height}");
-            // What is said about it fits.
+            // The hint fits on the screen.
             assert!(!gains || gaggle_scene::font::width(TURN_HINT, false, 0) < view.word_width());
         }
     }

@@ -1,4 +1,5 @@
-//! Emotes in a match: keys and fingers that send them, what the others sent, and who is muted.
+//! Emotes in a match: keys and taps that send them, received ones, and muting. `Arcade` calls it.
+//! Absent: pictures of emotes (`emotes.rs`).
 
 use gaggle::Slot;
 use gaggle::lobby::PlayerId;
@@ -8,18 +9,18 @@ use super::{Arcade, Screen};
 use crate::Notice;
 use crate::emotes::{self, Emotes, Picked, Picker};
 
-/// What of the emotes is open over the match.
+/// Emote panel that is open over the match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Open {
     #[default]
     Nothing,
-    /// The eight of them.
+    /// The eight emotes.
     Picker,
     /// The other players, to be muted.
     Mutes,
 }
 
-/// Emotes, and what of them is open.
+/// Emotes, and the open panel.
 #[derive(Default)]
 pub(super) struct Emoting {
     emotes: Emotes,
@@ -34,7 +35,7 @@ impl Emoting {
 }
 
 impl Arcade {
-    /// Takes what the others sent.
+    /// Takes emotes that other players sent.
     pub(super) fn hear_messages(&mut self) {
         while let Some((peer, bytes)) = self.cabinet.room_mut().poll_message() {
             let room = self.cabinet.room_mut().lobby_client().and_then(|lobby| lobby.room());
@@ -45,13 +46,13 @@ impl Arcade {
         }
     }
 
-    /// Whether emotes make sense: others see them.
+    /// Whether emotes are possible: other players see them.
     pub(super) fn can_emote(&self) -> bool {
         let flies = self.screen == Screen::Flying && !self.is_board_up() && !self.is_watching();
         flies && self.cabinet.room().has_company()
     }
 
-    /// How many emotes are on the screen.
+    /// Number of emotes on the screen.
     pub(super) fn emotes_shown(&self) -> usize {
         self.emoting.emotes.on_screen(self.now).len()
     }
@@ -59,12 +60,12 @@ impl Arcade {
     fn emote(&mut self, nth: usize) {
         let Some(seat) = self.cabinet.room().local_slots().lowest().map(Slot::index) else { return };
         if let Some(message) = self.emoting.emotes.send(self.now, seat, nth) {
-            // A peer that does not keep up misses an emote.
+            // A peer whose buffer is full misses the emote.
             let _ = self.cabinet.room_mut().send_message(None, &message);
         }
     }
 
-    /// A key in a match. Whether it means an emote, or muting.
+    /// Handles a key in a match. True if it was an emote, or muting.
     pub(super) fn press_emote(&mut self, code: &str) -> bool {
         if !self.can_emote() {
             return false;
@@ -86,7 +87,7 @@ impl Arcade {
         true
     }
 
-    /// A finger. Whether it was for this.
+    /// Handles a tap. True if it was on an emote panel.
     pub(super) fn tap_emotes(&mut self, x: i32, y: i32) -> bool {
         if !self.can_emote() {
             return false;
@@ -114,7 +115,7 @@ impl Arcade {
         true
     }
 
-    /// Whether a click on what is open of it does something; none while nothing is.
+    /// Whether a click on the open panel does something; none while none is open.
     pub(super) fn emotes_answer(&mut self, x: i32, y: i32) -> Option<bool> {
         let view = self.view;
         match self.emoting.open {
@@ -125,12 +126,12 @@ impl Arcade {
         }
     }
 
-    /// Closes what is open of it. Whether anything was.
+    /// Closes the open panel. True if one was open.
     pub(super) fn close_emotes(&mut self) -> bool {
         std::mem::take(&mut self.emoting.open) != Open::Nothing
     }
 
-    /// The other players of the room: the person, the seat, the name.
+    /// The other players of the room: account, slot, name.
     fn others(&mut self) -> Vec<(PlayerId, Option<usize>, String)> {
         let people = self.cabinet.room_mut().members();
         let Some(room) = self.cabinet.room_mut().lobby_client().and_then(|lobby| lobby.room()) else {

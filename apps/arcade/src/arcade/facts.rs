@@ -1,4 +1,5 @@
-//! What panels are made of: who sits where, how links are, how it ended.
+//! Data shown by the panels: player of each slot, links, final scores. `Arcade` computes it.
+//! Absent: drawing.
 
 use gaggle::link::Path;
 use gaggle::lobby::message::server::LeaderboardEntry;
@@ -10,25 +11,25 @@ use crate::cabinet::EngineReport;
 use crate::{BoardLine, LinkFacts, NetFacts, PlayerLine};
 
 impl Arcade {
-    /// Which seats are played here.
+    /// Whether each slot is played here.
     pub fn own(&self) -> Vec<bool> {
         let own = self.cabinet.room().local_slots();
         (0..self.cabinet.about().seats).map(|seat| own.contains(Slot::at(seat))).collect()
     }
 
-    /// What the seats are called; empty for those that are free.
+    /// Names by slot; empty for free slots.
     pub fn names(&mut self) -> Vec<String> {
         self.seats().0
     }
 
-    /// What the seats are called, and how good the links to them are.
+    /// Names and link quality by slot.
     pub(super) fn seats(&mut self) -> (Vec<String>, Vec<Option<u8>>) {
         let (own, about) = (self.own(), self.cabinet.about());
         let name = self.menu.name().trim().to_string();
         let people = self.cabinet.room_mut().members();
         let owner = |seat: usize| people.iter().find(|person| person.slots.contains(Slot::at(seat)));
         let name_of = |seat: usize| match owner(seat) {
-            // A second player at one keyboard goes by the name of the seat, on every screen.
+            // On every screen a second player at one keyboard has the name of the slot.
             Some(person) if person.slots.lowest().map(Slot::index) != Some(seat) => {
                 about.names[seat % about.names.len()].to_string()
             }
@@ -45,14 +46,14 @@ impl Arcade {
         (names, (0..about.seats).map(bars).collect())
     }
 
-    /// Whether all have the same game; none where nothing was compared: alone, with peers that came
-    /// in a moment ago, or where objects are shared.
+    /// Whether state hashes of all peers agree. None if none were compared: solo, before the first
+    /// check after a join, and for replica games.
     fn agree(&self) -> Option<bool> {
         let is_known = self.shelf.disagrees || self.cabinet.room().is_compared();
         (is_known && self.cabinet.room().has_company()).then_some(!self.shelf.disagrees)
     }
 
-    /// Samples what the network does, once a frame.
+    /// Samples network figures, once per frame.
     pub(super) fn sample_net(&mut self) {
         let people = self.cabinet.room_mut().members();
         let links: Vec<LinkFacts> = people.iter().filter(|person| !person.is_local).map(link_facts).collect();
@@ -87,7 +88,7 @@ impl Arcade {
         self.net.sample(&facts, depth);
     }
 
-    /// Everybody's part in the match, best first.
+    /// Results of all players in the match, best first.
     pub(super) fn player_lines(&mut self) -> Vec<PlayerLine> {
         let ((names, _), own) = (self.seats(), self.own());
         let mut lines = self.cabinet.players();
@@ -99,7 +100,7 @@ impl Arcade {
         lines
     }
 
-    /// The best of this mode; none while the lobby has not told them.
+    /// The best results of this mode; none while the lobby has not sent them.
     pub(super) fn board_lines(&mut self) -> Option<Vec<BoardLine>> {
         let me = self
             .cabinet
@@ -117,7 +118,7 @@ impl Arcade {
         Some(lines.collect())
     }
 
-    /// How far a join is, in percent.
+    /// Progress of a join in percent.
     pub(super) fn join_percent(&self) -> u8 {
         match self.cabinet.room().phase() {
             Phase::Joining { percent } => percent,
@@ -154,19 +155,19 @@ fn link_facts(person: &Member) -> LinkFacts {
     }
 }
 
-/// Where the player is: what is on the screen, how far into a match of others, in which room.
+/// Screen, phase of the room, and the room's code if there is one.
 pub type Whereabouts = (Screen, Phase, Option<RoomCode>);
 
 impl Arcade {
-    /// Where the player is now.
+    /// Current screen, phase and room.
     pub fn whereabouts(&mut self) -> Whereabouts {
         let life = self.cabinet.room_mut();
         let code = life.lobby_client().and_then(|lobby| lobby.room()).map(|room| room.code);
         (self.screen, self.cabinet.room().phase(), code)
     }
 
-    /// What the arcade knows, as JSON, for tools that look into a page: `busy_us` is what half of
-    /// the frames, 95 of 100, and all of them kept the page busy for at most.
+    /// Facts as JSON for tools that inspect a page. `busy_us`: 50th, 95th and 100th percentile of
+    /// main-thread time per frame, in µs.
     pub fn facts_json(&mut self, frames_drawn: u32, busy: &Busy) -> String {
         use std::fmt::Write;
 

@@ -1,6 +1,6 @@
-//! Fingers, the mouse, Tab and typed text: what they mean on each screen.
+//! Touch, mouse, Tab and typed text: their meaning on each screen.
 //!
-//! Called by the page through [`Arcade`]. Absent: where keys lead, which `arcade.rs` knows.
+//! The page calls it through [`Arcade`]. Absent: effects of keys, which `arcade.rs` has.
 
 use gaggle::RoomCode;
 
@@ -8,7 +8,7 @@ use super::{Arcade, Screen};
 use crate::{CODE_LENGTH, Choice, Key, NAME_LENGTH, Notice, Scrubber, Touch};
 
 impl Arcade {
-    /// The screen is touched, or a keyboard is used: what is drawn follows.
+    /// Notes whether the player uses touch or a keyboard, which changes the drawing.
     pub(super) fn set_touch(&mut self, touch: bool) {
         if std::mem::replace(&mut self.touch.used, touch) != touch {
             self.resize(self.view.width, self.view.height, self.ratio);
@@ -18,12 +18,12 @@ impl Arcade {
         self.shelf.help_page = self.shelf.help_page.min(self.help_pages() - 1);
     }
 
-    /// A notice as this screen shows it: with keys, or with buttons for fingers.
+    /// A notice for this screen: with keys, or with buttons for touch.
     pub(super) fn fitting<'a>(&self, notice: Notice<'a>) -> Notice<'a> {
         Notice { touch: self.touch.used, ..notice }
     }
 
-    /// A finger or the mouse came down at a pixel of the screen.
+    /// Handles the start of a touch or mouse press at a pixel of the screen.
     pub fn pointer_down(&mut self, finger: i32, x: i32, y: i32, is_touch: bool) {
         if is_touch != self.touch.used {
             self.set_touch(is_touch);
@@ -90,7 +90,7 @@ impl Arcade {
         self.fitting(still.notice()).key_at(self.view, x, y).is_some()
     }
 
-    /// Whether the way out is drawn: for those who have no Esc, where no button leads home.
+    /// Whether the exit button is drawn: on touch screens, where no other button leads to the menu.
     pub(super) fn has_way_out(&self) -> bool {
         let shown = match self.screen {
             Screen::Flying => !self.is_board_up(),
@@ -100,13 +100,13 @@ impl Arcade {
         shown && self.touch.used
     }
 
-    /// What is written over a paused match is also where one taps; anywhere else flies on.
+    /// A tap on a line of a paused match chooses it; anywhere else resumes.
     fn tap_paused(&mut self, x: i32, y: i32) {
         let notice = self.paused();
         self.take_paused(notice.key_at(self.view, x, y).map(|nth| notice.keys[nth].0));
     }
 
-    /// A line of a paused match was chosen, by its key.
+    /// Handles the choice of a line of a paused match, by its key.
     pub(super) fn take_paused(&mut self, key: Option<&str>) {
         match key {
             Some("Esc") => self.go_home(),
@@ -119,7 +119,7 @@ impl Arcade {
         }
     }
 
-    /// A finger or the mouse moved.
+    /// Handles a move of a finger or the mouse.
     pub fn pointer_move(&mut self, finger: i32, x: i32, y: i32, is_touch: bool) {
         if self.screen == Screen::Flying && is_touch {
             self.touch.set(finger, x, y);
@@ -134,21 +134,21 @@ impl Arcade {
         }
     }
 
-    /// A finger or the mouse's button went up.
+    /// Handles the end of a touch or mouse press.
     pub fn pointer_up(&mut self, finger: i32) {
         self.touch.lift(finger);
         self.scrubs = self.scrubs.filter(|scrubs| *scrubs != finger);
     }
 
-    /// Whether the mouse is over something that answers a click: the page shows a hand there.
+    /// Whether the mouse is over a clickable element: the page shows a hand cursor there.
     pub fn points(&self) -> bool {
         self.points
     }
 
-    /// Whether a click at a pixel of the screen would do something. In the menu, what would is
+    /// Whether a click at a pixel of the screen would do something. In the menu, that element is
     /// framed.
     fn answers_click(&mut self, x: i32, y: i32) -> bool {
-        // In the order of `pointer_down`: what is on top answers, and nothing behind it.
+        // In the order of `pointer_down`: only the topmost element is clicked.
         let view = self.view;
         let answers = |notice: &Notice<'_>| notice.key_at(view, x, y).is_some();
         if self.is_inviting() {
@@ -182,8 +182,8 @@ impl Arcade {
         }
     }
 
-    /// Tab, or Tab with Shift: the next thing that can be chosen, or the one before. After the last
-    /// one of the menu, and in a match, the browser has it; in panels Esc leads out.
+    /// Handles Tab, or Shift+Tab: focuses the next or previous element. After the last one of the
+    /// menu, and in a match, the browser handles it; in panels Esc leads out.
     pub(super) fn take_tab(&mut self) -> bool {
         let back = self.controls.has_shift();
         let count = if self.is_inviting() {
@@ -213,7 +213,7 @@ impl Arcade {
         }
     }
 
-    /// Letters for the name or the code. Whether they were taken.
+    /// Handles letters for the name or the code. True if they were used.
     pub(super) fn type_into_menu(&mut self, code: &str, text: &str) -> bool {
         if code == "KeyW"
             && let Some(choice) = self.menu.watch()
@@ -228,7 +228,7 @@ impl Arcade {
         is_letter && self.menu.type_text(text)
     }
 
-    /// Text from somewhere else than a keyboard, in the place of what stands in the field in focus.
+    /// Replaces the text of the focused field with text from elsewhere than a keyboard.
     pub fn enter_text(&mut self, text: &str) {
         self.menu.clear_field();
         if self.menu.focus() == Choice::Code {
@@ -248,15 +248,14 @@ impl Arcade {
         }
     }
 
-    /// Text from the clipboard: for what is in focus, or a code or a link to a room wherever that
-    /// is.
+    /// Handles text from the clipboard: for the focused field, or a room code or link in any place.
     pub fn paste(&mut self, text: &str) {
         if self.screen != Screen::Menu {
             return;
         }
         let text = text.trim();
-        // By single characters: looking for words would be the only use of a searcher that pages
-        // then have to load.
+        // By single characters: a search for words would add the standard library's string searcher
+        // to the page.
         let mut words = text.split(|letter: char| letter != '=' && !letter.is_ascii_alphanumeric());
         let code = words.find_map(|word| word.strip_prefix("room=")).unwrap_or(text);
         if let Ok(code) = code.get(..CODE_LENGTH.min(code.len())).unwrap_or_default().parse::<RoomCode>()
@@ -294,7 +293,7 @@ mod tests {
         assert!(arcade.is_refused());
     }
 
-    /// Over the keys of a notice the pointer is a hand, over the menu behind it is none.
+    /// Over the keys of a notice the cursor is a hand; over the menu behind it, it is not.
     #[test]
     fn pointer_over_refusal_is_hand_on_its_keys_only() {
         let mut arcade = open();

@@ -1,4 +1,5 @@
-//! When the panel that invites friends is open, and what is done with its link.
+//! State of the invitation panel, and what is done with its link. `Arcade` calls it. Absent:
+//! drawing (`invite_panel.rs`).
 
 use gaggle::Micros;
 use gaggle_scene::Scene;
@@ -8,22 +9,23 @@ use crate::cabinets::NAMES;
 use crate::pen::Rect;
 use crate::{Invite, InviteChoice, room_line};
 
-/// A room that takes longer than this opens no panel by itself: the player is busy by then.
+/// A room that opens later than this does not open the panel by itself: the player is already
+/// playing.
 const OPENS_WITHIN: Micros = Micros::from_secs(10);
 
-/// An invitation on the screen, and what the page should do about it.
+/// The open invitation, and what the page must do with it.
 #[derive(Default)]
 pub(super) struct Inviting {
-    /// The page's address without what it asks for, as `https://play.example.org/`.
+    /// The page's address without its query, such as `https://play.example.org/`.
     address: String,
     /// Whether the system has a share sheet.
     can_share: bool,
-    /// Opens the panel once there is a room.
+    /// Whether to open the panel once there is a room.
     pub(super) is_wanted: bool,
     panel: Option<Invite>,
-    /// Members of the room when the panel was opened, if the match waits behind it.
+    /// Members of the room when the panel was opened, if the match is paused behind it.
     waits_with: Option<usize>,
-    /// A link for the share sheet.
+    /// Link for the share sheet.
     share: Option<String>,
 }
 
@@ -40,7 +42,7 @@ impl Inviting {
 }
 
 impl Arcade {
-    /// Opens the panel. The match waits behind it, unless others play in it.
+    /// Opens the panel. The match is paused behind it, unless others play in it.
     pub(super) fn invite(&mut self) {
         let Some(code) = self.room_code() else {
             self.toasts.push(None, "No room yet, no link.".to_string(), true);
@@ -60,10 +62,10 @@ impl Arcade {
         self.inviting.waits_with = waits.then_some(members);
     }
 
-    /// What a link asks for that leads to something of this game.
+    /// Query of a link to a part of this game.
     pub(super) fn query(&self, to: &str) -> String {
         let name = self.cabinet.about().name;
-        // The first cabinet is on by itself.
+        // The first cabinet is opened without being named.
         if NAMES.first() == Some(&name) { to.to_string() } else { format!("game={name}&{to}") }
     }
 
@@ -75,7 +77,7 @@ impl Arcade {
             .map_or(0, |room| room.members.len())
     }
 
-    /// We are in a room: opens the panel if the player asked for friends.
+    /// Opens the panel in a new room if the player asked for friends.
     pub(super) fn invite_if_wanted(&mut self) {
         let is_soon = self.now.since(self.took_off) < OPENS_WITHIN && self.screen == Screen::Flying;
         if std::mem::take(&mut self.inviting.is_wanted) && is_soon {
@@ -83,7 +85,8 @@ impl Arcade {
         }
     }
 
-    /// A friend came in while the match waited: it goes on. Called while the page is seen.
+    /// Resumes a match that was paused for the panel when a friend has joined. Called while the
+    /// page is visible.
     pub(super) fn welcome(&mut self) {
         if let Some(members) = self.inviting.waits_with
             && self.member_count() > members
@@ -105,7 +108,8 @@ impl Arcade {
         }
     }
 
-    /// A key while the panel is open. Whether it means something there; all others are the match's.
+    /// Handles a key while the panel is open. True if it has a meaning there; all others go to the
+    /// match.
     pub(super) fn press_invite(&mut self, code: &str) -> bool {
         let tabbed = self.shelf.tabbed.and_then(|nth| self.inviting.panel.as_ref()?.nth(nth));
         let choice = match code {
@@ -119,12 +123,12 @@ impl Arcade {
         true
     }
 
-    /// How many buttons the panel has.
+    /// Number of buttons of the panel.
     pub(super) fn invite_buttons(&self) -> usize {
         self.inviting.panel.as_ref().map_or(0, Invite::count)
     }
 
-    /// A tap while the panel is open.
+    /// Handles a tap while the panel is open.
     pub(super) fn tap_invite(&mut self, x: i32, y: i32) {
         let view = self.view;
         if let Some(choice) = self.inviting.panel.as_ref().and_then(|panel| panel.choice_at(view, x, y)) {
@@ -146,12 +150,12 @@ impl Arcade {
         }
     }
 
-    /// A link the page should hand to the system's share sheet.
+    /// A link for the system's share sheet, which the page must open.
     pub fn take_share(&mut self) -> Option<String> {
         self.inviting.share.take()
     }
 
-    /// The open invitation in words.
+    /// The open invitation as text.
     pub fn invite_words(&self) -> Option<String> {
         self.inviting.panel.as_ref().filter(|_| self.is_inviting()).map(Invite::words)
     }
@@ -162,13 +166,13 @@ impl Arcade {
         }
     }
 
-    /// The room's code where it disturbs no player, and where that line is. None while something
-    /// else is written there.
+    /// The room's code and the place of that line, where it disturbs no player. None while another
+    /// text is shown there.
     pub(super) fn room_line(&mut self) -> Option<(String, Rect)> {
         if self.is_board_up() || self.toasts.current().is_some() || self.is_inviting() {
             return None;
         }
-        // Which mode it is, where there are several.
+        // Includes the mode, if there are several.
         let modes = self.cabinet.about().modes;
         let mode = if modes.len() > 1 { modes[self.menu.mode].1 } else { "" };
         let text = match (self.room_code(), self.is_watching(), self.touch.used) {
@@ -187,7 +191,7 @@ impl Arcade {
         if text.is_empty() {
             return None;
         }
-        // Held flat, thumbs are at both sides of it.
+        // On a phone held sideways, thumbs are at both sides of it.
         let is_flat = self.view.width >= self.view.height;
         let between = (is_flat && self.has_thumbs()).then(|| self.touch.free());
         let place = room_line::place(self.view, &text, between, self.touch.used);
@@ -200,7 +204,7 @@ impl Arcade {
         }
     }
 
-    /// Whether a finger at a pixel of the screen wants to invite.
+    /// Whether a tap at a pixel of the screen opens the invitation.
     pub(super) fn asks_to_invite(&mut self, x: i32, y: i32) -> bool {
         let shown = self.screen == Screen::Flying && !self.is_joining_shown() && !self.is_watching();
         if !shown || self.room_code().is_none() {

@@ -1,4 +1,5 @@
-//! The leaderboard of the mode that is chosen, over the menu.
+//! Leaderboard of the chosen mode, shown over the menu. `Arcade` calls it. Absent: drawing
+//! (`score_board`).
 
 use gaggle_scene::Scene;
 
@@ -8,7 +9,7 @@ use crate::pen::grouped;
 use crate::score_board::draw_leaderboard;
 
 impl Arcade {
-    /// Opens it, and asks the lobby for it anew.
+    /// Opens it, and requests its entries from the lobby.
     pub(super) fn show_top(&mut self) {
         self.look_around();
         self.shelf.shows_top = true;
@@ -33,7 +34,7 @@ impl Arcade {
         }
     }
 
-    /// The open leaderboard in words.
+    /// The open leaderboard as text.
     pub fn top_words(&mut self) -> Option<String> {
         if !self.shelf.shows_top || self.screen != Screen::Menu {
             return None;

@@ -1,5 +1,5 @@
-//! What the room tells: words in the corner, things to remember, rooms to choose from, how a match
-//! ended.
+//! Room events: messages in the corner, values to store, open rooms, results of matches. `Arcade`
+//! calls it. Absent: how rooms work (`gaggle`).
 
 use std::collections::VecDeque;
 
@@ -14,98 +14,97 @@ use super::{Arcade, Download, Screen};
 use crate::words::line_for;
 use crate::{RoomLine, keep_places};
 
-/// How long something is remembered.
+/// How long a value is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeping {
-    /// As long as the browser lasts.
+    /// Until the browser's storage is cleared.
     Lasting,
-    /// As long as this tab lasts.
+    /// As long as this tab exists.
     Tab,
 }
 
-/// Something the page should remember, or forget if there is no value.
+/// A value the page must store, or delete if there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keep {
-    /// Name of the parameter.
+    /// Name of the stored value.
     pub name: &'static str,
-    /// Value of the parameter, if it has one.
+    /// The value, or none to delete it.
     pub value: Option<String>,
-    /// For how long.
+    /// How long to store it.
     pub keeping: Keeping,
 }
 
-/// How long a link is shown that has to be copied by hand.
+/// How long a link is shown that must be copied by hand.
 const LINK_SHOWN: Micros = Micros::from_secs(20);
-/// What is kept behind the code of a room where two play at this keyboard.
+/// Suffix of a stored room code if two players play at this keyboard.
 const TWO: &str = "2";
-/// What the lobby calls a mode whose matches do not count: their results are kept apart from those
-/// of the mode itself.
+/// Suffix of a mode whose matches do not count, so that the lobby stores their results separately.
 const TRIAL: &str = "-trial";
-/// What is said of one at its end.
+/// Message at the end of such a match.
 pub(super) const TRIAL_SAID: &str = "A trial: not on the real leaderboard.";
-/// Rooms shown in the menu.
+/// Most rooms shown in the menu.
 const ROOMS_SHOWN: usize = 12;
 
-/// What is known of the world outside, and what the page should do about it.
+/// State of the network and the lobby, and requests to the page.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     pub(super) keeps: VecDeque<Keep>,
-    /// What the page's own address should ask for: where we are, or nowhere.
+    /// Query for the page's address: the current room, or none.
     address: Option<Option<String>>,
     /// Text for the clipboard.
     pub(super) copy: Option<String>,
-    /// The page should let the player choose a file.
+    /// Whether the page must let the player choose a file.
     pub(super) wants_file: bool,
-    /// The page should ask for a text in its own way.
+    /// Prompt for a text that the page must ask for.
     pub(super) ask_for_text: Option<&'static str>,
-    /// The cabinet that is to be switched on in the place of this one.
+    /// Cabinet that is to be opened instead of this one.
     pub(super) wanted: Option<&'static str>,
-    /// The page should fill the screen, or stop doing so.
+    /// Whether the page must enter or leave full screen.
     pub(super) fill: bool,
-    /// The leaderboard is open over the menu.
+    /// Whether the leaderboard is open over the menu.
     pub(super) shows_top: bool,
-    /// A file for the player to keep.
+    /// A file for the player to save.
     pub(super) download: Option<Download>,
-    /// What the last difference between games left, if ours was the wrong one.
+    /// Bundle of the last desync in which the local state was wrong.
     pub(super) bundle: Option<Vec<u8>>,
     pub(super) rooms: Vec<RoomLine>,
-    /// The best of the mode that is chosen, once the lobby has told them.
+    /// Best results of the chosen mode, once the lobby has sent them.
     pub(super) top: Option<Vec<LeaderboardEntry>>,
     pub(super) best: Option<u32>,
     pub(super) is_elsewhere: bool,
-    /// Until when a seat that another page has is taken over without a question.
+    /// Until when a reservation of another page is taken over without asking.
     pub(super) follows_until: Option<Micros>,
-    /// The room that did not let us in.
+    /// The room that rejected this player.
     pub(super) refused: Option<Refused>,
     pub(super) hidden_in_flight: bool,
-    /// The match waits because the page lost the keyboard.
+    /// Whether the match is paused because the page lost the keyboard focus.
     pub(super) blurred_in_flight: bool,
-    /// The room this tab was in before it was loaded again.
+    /// The room this tab was in before it was reloaded.
     pub(super) returns_to: Option<RoomCode>,
     pub(super) joining_since: Option<Micros>,
     pub(super) help_page: usize,
-    /// What Tab has chosen on the panel or notice that is open.
+    /// Element that Tab has focused on the open panel or notice.
     pub(super) tabbed: Option<usize>,
     pub(super) rates: Rates,
-    /// The match on the screen, or the next one, does not count: see
+    /// Whether the shown match, or the next one, does not count: see
     /// [`Params::is_trial`](crate::Params::is_trial).
     pub(super) is_trial: bool,
-    /// The server is out of reach.
+    /// Whether the lobby cannot be reached.
     pub(super) server_lost: bool,
-    /// A peer's game differs from ours.
+    /// Whether a peer's state differs from the local one.
     pub(super) disagrees: bool,
-    /// How often that happened.
+    /// Number of desyncs.
     pub(super) desyncs: u32,
-    /// The end of the running match was told to the lobby.
+    /// Whether the end of the running match was reported to the lobby.
     reported: bool,
-    /// A match was over: the next frame that is not begins another.
+    /// Whether a match was over: the next frame that is not over begins another.
     was_over: bool,
     told_name: String,
-    /// How many left with a goodbye, and how many without.
+    /// Number of players that left, and of players that timed out.
     pub(super) partings: [u32; 2],
 }
 
-/// The room that was kept, and how many played there.
+/// The stored room, and the number of local players there.
 pub(super) fn read_room(kept: &str) -> (Option<RoomCode>, usize) {
     let (code, players) = kept.strip_suffix(TWO).map_or((kept, 1), |code| (code, 2));
     (code.parse().ok(), players)
@@ -127,80 +126,79 @@ impl Shelf {
 }
 
 impl Arcade {
-    /// What the page should remember next.
+    /// Next value the page must store.
     pub fn next_keep(&mut self) -> Option<Keep> {
         self.shelf.keeps.pop_front()
     }
 
-    /// Query the page's address should have from now on, if it changed: a reload, or a friend with
-    /// this address, means the room on the screen. See
-    /// [`Params::moved`](crate::Params::moved).
+    /// New query for the page's address, if it changed: a reload, or a friend with this address,
+    /// joins the shown room. See [`Params::moved`](crate::Params::moved).
     pub fn take_address(&mut self) -> Option<Option<String>> {
         self.shelf.address.take()
     }
 
-    /// Whether the page should let the player choose a replay, for [`Arcade::open_replay`].
+    /// Whether the page must let the player choose a replay, for [`Arcade::open_replay`].
     pub fn take_wants_file(&mut self) -> bool {
         std::mem::take(&mut self.shelf.wants_file)
     }
 
-    /// Whether the page should fill the screen, or stop doing so.
+    /// Whether the page must enter or leave full screen.
     pub fn take_fill(&mut self) -> bool {
         std::mem::take(&mut self.shelf.fill)
     }
 
-    /// What the address of a link asks for; the link should go to the clipboard, and
-    /// [`Arcade::copied`] says whether it did.
+    /// Query of a link that the page must copy to the clipboard; it reports the result to
+    /// [`Arcade::copied`].
     pub fn take_copy(&mut self) -> Option<String> {
         self.shelf.copy.take()
     }
 
-    /// A question the page should put to the player, whose answer goes to [`Arcade::enter_text`].
+    /// A question the page must ask the player; the answer goes to [`Arcade::enter_text`].
     pub fn take_question(&mut self) -> Option<&'static str> {
         self.shelf.ask_for_text.take()
     }
 
-    /// What stands in the field it is about.
+    /// Current text of the field that the question is about.
     pub fn field(&self) -> &str {
         self.menu.field()
     }
 
-    /// The cabinet the page should open in the place of this one; if it cannot, see
+    /// The cabinet the page must open instead of this one; if that fails, it calls
     /// [`Arcade::miss`].
     pub fn take_wanted(&mut self) -> Option<&'static str> {
         self.shelf.wanted.take()
     }
 
-    /// What the page should give to the player as a file.
+    /// A file the page must give to the player.
     pub fn take_download(&mut self) -> Option<Download> {
         self.shelf.download.take()
     }
 
-    /// The six letters of the room we are in.
+    /// Code of the current room.
     pub(super) fn room_code(&mut self) -> Option<String> {
         let room = self.cabinet.room_mut().lobby_client()?.room()?;
         Some(room.code.to_string())
     }
 
-    /// What the lobby calls the mode that is chosen.
+    /// Name of the chosen mode for the lobby.
     pub(super) fn mode_label(&self) -> Label {
         let (label, _) = self.cabinet.about().modes[self.menu.mode];
         let trial = if self.shelf.is_trial { TRIAL } else { "" };
-        // What a cabinet calls itself and its modes is made of small letters.
+        // Cabinet and mode names consist of characters that labels allow.
         format!("{label}{trial}").parse().unwrap_or_default()
     }
 
-    /// What is said in the corner right now.
+    /// The message in the corner.
     pub fn toast(&self) -> Option<&str> {
         self.toasts.current()
     }
 
-    /// Everything that is said in the corner right now, the newest first.
+    /// All messages in the corner, the newest first.
     pub fn toasts(&self) -> impl Iterator<Item = &str> {
         self.toasts.texts()
     }
 
-    /// Asks for what the menu shows: open rooms, the best, one's own best.
+    /// Requests data of the menu: open rooms, leaderboard, the player's best result.
     pub(super) fn look_around(&mut self) {
         let (build, mode) = (self.cabinet.room().build_id().clone(), self.mode_label());
         let game: Label = self.cabinet.about().name.parse().unwrap_or_default();
@@ -220,7 +218,7 @@ impl Arcade {
         lobby.mine(GetMyStats { game, mode });
     }
 
-    /// Tells the lobby what the player is called, if that changed.
+    /// Sends the player's name to the lobby, if it changed.
     pub(super) fn tell_name(&mut self) {
         let name = self.menu.name().trim().to_string();
         if !name.is_empty() && name != self.shelf.told_name {
@@ -237,18 +235,17 @@ impl Arcade {
         }
     }
 
-    /// A link to whatever of this game.
+    /// Copies a link to a part of this game.
     pub(super) fn copy(&mut self, to: &str) {
         self.shelf.copy = Some(self.query(to));
     }
 
-    /// What became of [`Arcade::take_copy`]: the link is on the clipboard, or has to be copied by
-    /// hand.
+    /// Result of [`Arcade::take_copy`]: the link is on the clipboard, or must be copied by hand.
     pub fn copied(&mut self, link: &str, done: bool) {
         if done {
             self.toasts.push(None, "Link copied. Send it to a friend.".to_string(), false);
         } else {
-            // A shown link needs no scheme; the clipboard has it.
+            // The shown link needs no scheme, unlike the copied one.
             let short = ["https://", "http://"].iter().find_map(|scheme| link.strip_prefix(scheme));
             let short = short.unwrap_or(link);
             self.toasts.push_for(LINK_SHOWN, format!("No clipboard here. The link: {short}"));
@@ -265,13 +262,13 @@ impl Arcade {
 
     pub(super) fn hear(&mut self, event: &RoomEvent) {
         let has_company = self.cabinet.room().has_company();
-        // The menu says by itself how the lobby is.
+        // The menu itself shows the state of the lobby.
         let is_shown = self.screen == Screen::Menu
             && matches!(event, RoomEvent::LobbyDisconnected | RoomEvent::LobbyReconnected);
         let watches = matches!(self.cabinet.room().join_target(), JoinTarget::Spectate(_));
         let are_two = self.players > 1;
         let is_shown = is_shown || self.is_about_old_room(event);
-        // News of a flight are none in the menu; what the lobby refuses is.
+        // Messages about a match are not shown in the menu; rejections by the lobby are.
         let is_over = self.screen == Screen::Menu && !matches!(event, RoomEvent::RequestRejected { .. });
         let line = line_for(event, has_company, watches, are_two).filter(|_| !is_shown && !is_over);
         if let Some(mut line) = line {
@@ -329,7 +326,7 @@ impl Arcade {
             RoomEvent::RequestRejected { rejection: refusal, .. } => self.hear_refusal(refusal),
             RoomEvent::RoomListChanged => self.list_rooms(),
             RoomEvent::ResultStored => self.look_around(),
-            // The room has a seat left, but not two.
+            // The room has one free slot, but not two.
             RoomEvent::JoinFailed if are_two => self.cabinet.room_mut().join(JoinTarget::CreatePrivate),
             RoomEvent::LobbyReply { answer, .. } => match &**answer {
                 ServerMessage::Leaderboard(list) => self.shelf.top = Some(list.entries.clone()),
@@ -342,17 +339,18 @@ impl Arcade {
         }
     }
 
-    /// Whether it says that the room asked for lets no player in: see [`Arcade::hear_refusal`].
+    /// Whether an event means that the requested room rejects all players: see
+    /// [`Arcade::hear_refusal`].
     fn is_about_old_room(&self, event: &RoomEvent) -> bool {
         let wish = self.cabinet.room().join_target().clone();
-        // What a notice says needs no other words.
+        // A notice already shows it.
         matches!(event, RoomEvent::RequestRejected { rejection: refusal, .. } if is_about_room(refusal.code))
             && (self.is_refused()
                 || self.screen == Screen::Flying
                     && matches!(wish, JoinTarget::Code(_) | JoinTarget::Spectate(_)))
     }
 
-    /// We are in a room: remembered in case the page is reloaded, unless we only look on.
+    /// Handles joining a room: stores it for a reload, unless this player spectates.
     fn sit_at(&mut self, code: String) {
         let mode = self
             .cabinet
@@ -377,7 +375,7 @@ impl Arcade {
         }
     }
 
-    /// We have a seat where matches count: takes it as everybody else does.
+    /// Has a slot in a room where matches count: restarts as a counted match.
     fn count_again(&mut self, code: &str) {
         self.params.end_trial();
         let text = "Matches count here: no bots, lives or level.";
@@ -406,7 +404,7 @@ impl Arcade {
         self.menu.set_rooms(&self.shelf.rooms);
     }
 
-    /// Tells the lobby how a match ended, once, and that another one begins.
+    /// Reports the end of a match to the lobby, once, and the beginning of another.
     pub(super) fn report_end(&mut self) {
         let over = self.cabinet.standing().over;
         if !over && std::mem::take(&mut self.shelf.was_over) {

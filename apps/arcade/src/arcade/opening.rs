@@ -1,59 +1,60 @@
-//! What a page knows when it opens: its player's choices of the last time, its address, what its
-//! browser can do.
+//! Data a page has when it opens: stored choices, its address, abilities of the browser. The page
+//! fills it. Absent: storage.
 
 use gaggle_scene::View;
 
 use crate::{Params, Touch};
 
-/// What a page knows when it opens.
+/// Data a page has when it opens.
 #[derive(Debug, Clone, Default)]
 pub struct Opening {
-    /// A random number.
+    /// A random number for seeds.
     pub seed: u64,
-    /// For people who want less motion.
+    /// Whether the player prefers reduced motion.
     pub calm: bool,
-    /// How loud the player likes it, as it was [kept](crate::Keep).
+    /// Volume as it was [stored](crate::Keep).
     pub volume: Option<String>,
-    /// The page's address without what it asks for, as `https://play.example.org/`: links begin
-    /// with it.
+    /// The page's address without its query, such as `https://play.example.org/`, with which links
+    /// begin.
     pub address: String,
     /// Whether the system has a share sheet.
     pub can_share: bool,
     /// Whether the page can fill the screen.
     pub can_fill: bool,
-    /// What the address asks for.
+    /// Parsed query of the address.
     pub params: Params,
-    /// The player's secret from the last time.
+    /// Guest key from the last run.
     pub key: Option<String>,
-    /// Which of the player's tabs this is.
+    /// Device key of this tab.
     pub seat: Option<String>,
-    /// What the player is called.
+    /// Name of the player.
     pub name: Option<String>,
-    /// The colour the player likes, as it was [kept](crate::Keep).
+    /// Preferred color as it was [stored](crate::Keep).
     pub palette: Option<String>,
-    /// The keys the player chose, as they were [kept](crate::Keep).
+    /// Chosen keys as they were [stored](crate::Keep).
     pub keys: Option<String>,
-    /// The room this tab was in when it was closed or reloaded, as it was [kept](crate::Keep).
+    /// The room this tab was in when it was closed or reloaded, as it was [stored](crate::Keep).
     pub return_to: Option<String>,
-    /// An earlier page of this tab said goodbye: a seat it still has is ours.
+    /// Whether an earlier page of this tab was closed properly: a reservation it still has belongs
+    /// to this one.
     pub follows: bool,
-    /// The screen is touched, and there may be no keyboard: until a key is pressed.
+    /// Whether the screen is touched and may have no keyboard, which counts until a key is pressed.
     pub touch: bool,
 }
 
-/// Rows of the world's pixels that a line of words needs.
+/// World pixels that a line of text needs above the world.
 const NAME_ROWS: i32 = 9;
 
-/// The largest view of the world, with words that can be read: capitals are seven word pixels high,
-/// and should have eleven of the page's.
+/// The largest view of the world with readable text: capitals are seven text pixels high, and
+/// should be eleven CSS pixels high.
 pub(crate) fn fit(width: i32, height: i32, ratio: f32, world: (i32, i32)) -> View {
     let view = View::fit(width, height, world.0, world.1);
     let readable = (11.0 * ratio / 7.0).ceil() as i32;
-    // On a screen too small for that, rather small words than none.
+    // On a screen too small for that, text is small.
     let room = (view.width / 160).max(1);
     let word_scale = view.word_scale.max(readable.min(room));
     let mut view = View::at_scale(view.width, view.height, world.0, world.1, view.scale, word_scale);
-    // Few rows are left over: all of them above the world, where names are written.
+    // The few remaining rows are all above the world, where names are drawn.
     let over = view.art_height - world.1;
     if (NAME_ROWS..2 * NAME_ROWS).contains(&over) {
         view.top = NAME_ROWS;
@@ -61,9 +62,9 @@ pub(crate) fn fit(width: i32, height: i32, ratio: f32, world: (i32, i32)) -> Vie
     view
 }
 
-/// The same view for thumbs, and how many word pixels are free for them below the world. Where they
-/// would lie over its lower corners, it moves up if that makes enough room, or becomes a step
-/// smaller, if that is a quarter at most.
+/// The same view with room for thumbs, and the number of text pixels free for them below the world.
+/// Where thumbs would cover its lower corners, the world moves up if that makes enough room, or is
+/// drawn one step smaller if that is at most a quarter.
 pub(crate) fn make_room_for_thumbs(view: View, world: (i32, i32)) -> (View, i32) {
     let smaller = View::at_scale(view.width, view.height, world.0, world.1, view.scale - 1, view.word_scale);
     let sizes = if view.scale >= 4 { &[view, smaller][..] } else { &[view] };

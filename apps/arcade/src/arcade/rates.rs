@@ -1,8 +1,9 @@
-//! Totals that only grow, as rates: how much in the last second.
+//! Growing totals converted to rates of the last second. `Arcade` samples them. Absent: what is
+//! counted.
 
 use gaggle::Micros;
 
-/// How much in the last second.
+/// Amounts in the last second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PerSecond {
     pub(super) bytes_in: u32,
@@ -10,25 +11,25 @@ pub(super) struct PerSecond {
     pub(super) packets: u32,
 }
 
-/// Remembers the totals of a second ago.
+/// Totals of a second ago.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     since: Micros,
     totals: [u64; 3],
     now: PerSecond,
     rollbacks: u64,
-    /// Pictures drawn since when, and how many that made in the second before.
+    /// Start of the current second, and pictures drawn in it and in the one before.
     drawn: (Micros, u32),
     pictures: u32,
 }
 
 impl Rates {
-    /// The rates by the last whole second.
+    /// Rates of the last whole second.
     pub(super) fn sample(&mut self, now: Micros, bytes_in: u64, bytes_out: u64, packets: u64) -> PerSecond {
         let passed_ms = now.since(self.since).as_millis();
         if passed_ms >= 1_000 {
             let totals = [bytes_in, bytes_out, packets];
-            // A link that ended takes its totals with it.
+            // The totals drop when a link ends.
             let rate = |nth: usize| (totals[nth].saturating_sub(self.totals[nth]) * 1_000 / passed_ms) as u32;
             self.now = PerSecond { bytes_in: rate(0), bytes_out: rate(1), packets: rate(2) };
             (self.since, self.totals) = (now, totals);
@@ -36,13 +37,13 @@ impl Rates {
         self.now
     }
 
-    /// A picture was drawn.
+    /// Counts a drawn picture.
     pub(super) fn note_drawn(&mut self, now: Micros) {
         let (since, drawn) = self.drawn;
         let passed_ms = now.since(since).as_millis();
         self.drawn.1 += 1;
         if passed_ms >= 1_000 {
-            // Of a page that was not seen for a while the next whole second tells.
+            // After a pause of the page, the next whole second gives the rate.
             self.pictures =
                 if passed_ms < 3_000 { (u64::from(drawn + 1) * 1_000 / passed_ms) as u32 } else { 0 };
             self.drawn = (now, 0);
@@ -54,7 +55,7 @@ impl Rates {
         self.pictures
     }
 
-    /// How deep the rollback since the last look was; 0 if there was none.
+    /// Depth of the rollback since the last call; 0 if there was none.
     pub(super) fn rollback_depth(&mut self, rollbacks: u64, last_frames: u32) -> u32 {
         let is_new = rollbacks > self.rollbacks;
         self.rollbacks = rollbacks;

@@ -1,17 +1,18 @@
-//! Matches as files: kept, opened, wound to and fro, linked to.
+//! Replay files: saving, opening, seeking, links. `Arcade` calls it. Absent: the format
+//! (`gaggle-timeline`).
 
 use super::{Arcade, Screen};
 use crate::{Key, Scrubber};
 
-/// How far an arrow key jumps in a replay: five seconds.
+/// Frames an arrow key seeks in a replay: five seconds.
 const JUMP_FRAMES: i64 = 300;
 
-/// A file for the player to keep.
+/// A file for the player to save.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Download {
-    /// How its name ends.
+    /// File name extension.
     pub kind: &'static str,
-    /// What is in it.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 
@@ -27,7 +28,7 @@ impl Arcade {
         self.save("desync", file, "Saved. The developers of this game can open it.");
     }
 
-    /// The latest is kept, until it is saved.
+    /// Keeps the latest desync bundle until it is saved.
     pub(super) fn keep_bundle(&mut self) {
         self.shelf.bundle = self.cabinet.take_desync_bundle().or_else(|| self.shelf.bundle.take());
     }
@@ -38,14 +39,15 @@ impl Arcade {
         self.toasts.push(None, text.to_string(), false);
     }
 
-    /// A link that shows a replay from the frame on the screen on. The file goes another way.
+    /// Copies a link that shows a replay from the shown frame on. The file itself must be sent
+    /// separately.
     pub(super) fn link_frame(&mut self) {
         if let Some((frame, _)) = self.replay_position() {
             self.copy(&format!("frame={frame}"));
         }
     }
 
-    /// A replay was dropped on the page.
+    /// Opens a replay that was dropped on the page.
     pub fn open_replay(&mut self, bytes: Vec<u8>) {
         match self.cabinet.open_tape(bytes, self.params.frame.unwrap_or(0)) {
             Ok(()) => {
@@ -63,7 +65,7 @@ impl Arcade {
         }
     }
 
-    /// The replay that is on the screen: its frame and its last.
+    /// Shown frame and last frame of the open replay.
     pub fn replay_position(&mut self) -> Option<(u32, u32)> {
         self.cabinet.tape().map(|tape| tape.position())
     }
@@ -87,7 +89,7 @@ impl Arcade {
         }
     }
 
-    /// A click on the bar jumps there, and a drag follows; a click elsewhere pauses or plays on.
+    /// A click on the bar seeks there, and a drag continues; a click elsewhere pauses or resumes.
     pub(super) fn scrub(&mut self, finger: i32, x: i32, y: i32) {
         let Some(tape) = self.cabinet.tape() else { return };
         match Scrubber::new(self.view).frame_at(x, y, tape.position().1) {

@@ -1,4 +1,4 @@
-//! The arcade with gander on, as a page loads it. Natively it is nothing.
+//! Page of the arcade that offers gander. The native build does nothing. Absent: everything else.
 
 fn main() {
     #[cfg(target_arch = "wasm32")]

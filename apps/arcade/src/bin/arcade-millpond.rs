@@ -1,4 +1,4 @@
-//! The arcade with millpond on, as a page loads it. Natively it is nothing.
+//! Page of the arcade that offers millpond. The native build does nothing. Absent: everything else.
 
 fn main() {
     #[cfg(target_arch = "wasm32")]

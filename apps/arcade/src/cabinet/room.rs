@@ -1,54 +1,54 @@
-//! What the arcade asks of every room, whatever is played in it, beyond [`AnyRoom`].
+//! Methods of every cabinet's room beyond [`AnyRoom`]. `Arcade` calls them. Absent: rules of games.
 
 use gaggle::{AnyRoom, Game, GameRoom, PeerId, Platform, Slot, World, WorldRoom};
 
-/// What the overlay shows of a game's engine.
+/// Engine figures for the overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EngineReport {
-    /// Everybody simulates everything: guesses, and frames that were simulated again.
+    /// Timeline engine: predictions and resimulated frames.
     Timeline {
-        /// The frame the game is at.
+        /// Current frame.
         frame: u32,
-        /// How many frames may be simulated again.
+        /// Prediction window in frames.
         window: u32,
-        /// Frames between a key and its effect.
+        /// Input delay in frames.
         input_delay: u32,
-        /// Frames that were simulated with guessed inputs.
+        /// Frames that were simulated with predicted inputs.
         guessed: u32,
-        /// How often frames were simulated again.
+        /// Number of rollbacks.
         rollbacks: u64,
-        /// How many the last time.
+        /// Depth of the last rollback.
         depth_last: u32,
-        /// How many in all.
+        /// Resimulated frames in all.
         again: u64,
-        /// Ticks in which the game stood still.
+        /// Stalled ticks.
         stalled: u64,
-        /// A hash of who was there when.
+        /// Identity of the branch.
         history: u64,
-        /// Hashes of final states.
+        /// Hashes of settled states.
         marks: Vec<(u32, u64)>,
     },
-    /// Objects are shared: whatever is worth a line in the overlay.
+    /// Replica engine: figures for the overlay.
     Shared {
         /// Steps so far.
         frame: u32,
-        /// What, and how much: at most six lines.
+        /// Labels and figures, at most six lines.
         lines: Vec<(&'static str, String)>,
     },
 }
 
 /// A room of a cabinet.
 pub trait CabinetRoom: AnyRoom {
-    /// The seat of a peer that is in the match or was.
+    /// The slot of a peer that is in the match or was.
     fn seat_of(&self, peer: PeerId) -> Option<usize>;
-    /// Other peers are in the match.
+    /// Whether other peers are in the match.
     fn has_company(&self) -> bool;
-    /// Whether states were compared with those of all others in the match. Replicated objects never
-    /// are.
+    /// Whether states were compared with those of all others in the match. Never for replicated
+    /// objects.
     fn is_compared(&self) -> bool {
         false
     }
-    /// What the overlay shows of the engine.
+    /// Engine figures for the overlay.
     fn report(&self) -> EngineReport;
 }
 
@@ -114,7 +114,7 @@ impl<W: World, P: Platform> CabinetRoom for WorldRoom<W, P> {
             ("claims", format!("{}, {} inherited", stats.claims, stats.inherited)),
             ("refused", stats.records_rejected.to_string()),
         ];
-        // A machine that came later counts from when the world began, as the others do.
+        // A later joiner counts from the beginning of the world, like the other peers.
         let frame = session.session_age().get() * u64::from(W::TICK_RATE) / 1_000_000;
         EngineReport::Shared { frame: u32::try_from(frame).unwrap_or(u32::MAX), lines }
     }

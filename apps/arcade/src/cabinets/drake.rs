@@ -1,5 +1,5 @@
-//! Drake in the arcade: a brawl in a wicker coop, over shared objects. The leader is referee; each
-//! player has authority over its craft.
+//! Drake in the arcade: a brawl in a wicker coop, with replicated objects. The leader is referee;
+//! each player has authority over its craft. `cabinets` opens it. Absent: menu, panels, keys.
 
 use std::fmt::Write;
 
@@ -17,13 +17,13 @@ use gaggle_scene::{Album, Scene, View};
 use crate::cabinet::{About, Cabinet, CabinetRoom, Looks, Parts, Show, Standing, Start};
 use crate::{Held, PlayerLine};
 
-/// Slots of a room, as many as the coop has nests. Bots take the free ones.
+/// Slots of a room: one for each nest of the coop. Bots take the free ones.
 const CHAIRS: usize = SEATS;
 
-/// Frames after the end of a match in which the last word about it comes.
+/// Frames after the end of a match until its result is reported.
 const TOLD_AFTER: u16 = 60;
 
-/// What drake is.
+/// Facts about drake.
 pub const ABOUT: About = About {
     name: "drake",
     world: (WIDTH, HEIGHT),
@@ -50,12 +50,12 @@ pub const ABOUT: About = About {
     recipes: &RECIPES,
 };
 
-/// The coop as a room keeps it, here and wherever else drake is played.
+/// The coop as the world of a room.
 #[derive(Debug)]
 pub struct Brawl(pub Coop);
 
 impl Brawl {
-    /// Config of its room, without players and target.
+    /// Settings of its room, without players and target.
     pub fn room() -> SharedConfig {
         let mut config =
             RoomConfig::world(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
@@ -94,19 +94,19 @@ impl World for Brawl {
     }
 }
 
-/// Drake, with the room it is played in.
+/// Drake with its room.
 pub struct DrakeCabinet<P: Platform> {
     room: WorldRoom<Brawl, P>,
     stage: Stage,
     attract: Attract,
     how_to: HowTo,
     seed: u64,
-    /// The match whose end the lobby was told of.
+    /// The match whose end was reported to the lobby.
     reported: Option<u16>,
 }
 
 impl<P: Platform> DrakeCabinet<P> {
-    /// Switches it on.
+    /// Opens the cabinet.
     pub fn open(parts: Parts<P>) -> DrakeCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
         let mut config = Brawl::room();
@@ -124,7 +124,7 @@ impl<P: Platform> DrakeCabinet<P> {
         }
     }
 
-    /// The match on the screen.
+    /// The shown match.
     pub fn game(&self) -> &Drake {
         self.room.world().0.game()
     }
@@ -217,7 +217,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
     }
 
     /// A match is followed by the next without a key, and its own picture has the scores: the
-    /// arcade's board never comes up.
+    /// arcade's score board is never shown.
     fn standing(&self) -> Standing {
         let game = self.game();
         let own = self.room.local_slot().index();
@@ -258,7 +258,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
 
     fn report_result(&mut self) -> bool {
         let bout = self.game().bout;
-        // Before a player can begin the next, and after all peers have received the end.
+        // Before a player can begin the next match, and after all peers have received the end.
         if bout.phase != Phase::Over || bout.since < TOLD_AFTER || self.reported == Some(bout.number) {
             return false;
         }

@@ -1,4 +1,5 @@
-//! Gander in the arcade: knights on geese, up to four, over a timeline.
+//! Gander in the arcade: knights on geese, up to four, on a timeline. `cabinets` opens it. Absent:
+//! menu, panels, keys.
 
 mod cinema;
 
@@ -19,7 +20,7 @@ use crate::score_board::dry_line;
 use crate::{Held, PlayerLine};
 use cinema::Cinema;
 
-/// What gander is.
+/// Facts about gander.
 pub const ABOUT: About = About {
     name: "gander",
     world: (WIDTH, HEIGHT),
@@ -46,10 +47,10 @@ pub const ABOUT: About = About {
     recipes: &RECIPES,
 };
 
-/// How long the end of a match is looked at before the scores come up, in frames.
+/// How long the end of a match is shown before the scores, in frames.
 const OVER_LOOK_FRAMES: u16 = 90;
 
-/// Gander, with the room it is played in.
+/// Gander with its room.
 pub struct GanderCabinet<P: Platform> {
     room: GameRoom<Gander, P>,
     stage: Stage,
@@ -62,10 +63,10 @@ pub struct GanderCabinet<P: Platform> {
 }
 
 impl<P: Platform> GanderCabinet<P> {
-    /// Switches it on.
+    /// Opens the cabinet.
     pub fn open(parts: Parts<P>) -> GanderCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
-        // Without the text of the error, which no player could read.
+        // Without the error's text, which no player could read.
         let Ok(mut config) = RoomConfig::new(ABOUT.name, SEATS as u8) else { unreachable!("a good name") };
         config.engine.game_fingerprint = gander::FINGERPRINT;
         config.record_replay = true;
@@ -87,17 +88,17 @@ impl<P: Platform> GanderCabinet<P> {
         }
     }
 
-    /// The match on the screen.
+    /// The shown match.
     pub fn game(&self) -> &Gander {
         self.room.game()
     }
 
-    /// How many pictures were drawn on the screen it has now.
+    /// Number of pictures drawn at the present screen size.
     pub fn pictures(&self) -> u64 {
         self.stage.pictures()
     }
 
-    /// Those who play here have no goose left, and another player has.
+    /// Whether no local player has a goose left while another player has.
     fn are_own_out(&self, game: &Gander) -> bool {
         let own: SlotSet = self.room.local_slots().into_iter().take(self.players).collect();
         let is_out =
@@ -112,7 +113,7 @@ impl<P: Platform> GanderCabinet<P> {
             && players().any(flies)
     }
 
-    /// Bots at this machine sit wherever the match has put them.
+    /// Gives inputs to local bots, in the slots the match assigned to them.
     fn play_bots(&mut self) {
         let slots = self.room.local_slots().into_iter().skip(self.players);
         for (nth, (bot, slot)) in self.bots.iter_mut().zip(slots).enumerate() {
@@ -191,7 +192,7 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
         let calm = looks.calm;
         match show {
             Show::Attract => {
-                // Only the scenery: plaques would show through the title.
+                // Only the scenery: plaques would be visible through the title.
                 let audience = Audience { calm, plain: true, bare: true, ..Audience::default() };
                 let game = self.attract.game();
                 self.stage.draw(game, game, 1.0, &audience, scene);
@@ -288,7 +289,8 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
         let here = game.players.iter().enumerate().filter(|(_, player)| player.present());
         let points: Vec<(Slot, i64)> =
             here.map(|(seat, player)| (Slot::at(seat), i64::from(player.score))).collect();
-        // Machines look at different frames of the end: only what no longer changes is compared.
+        // Peers report at different frames of the end: only the part of the state that no longer
+        // changes is compared.
         let digest = state_hash(&(game.wave.number, game.players.map(|player| player.score)));
         self.room.report_result(&points, Some(game.wave.number.into()), digest)
     }

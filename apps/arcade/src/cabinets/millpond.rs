@@ -1,5 +1,5 @@
-//! Millpond in the arcade: a pond full of things, over shared objects. Everybody moves what he
-//! holds.
+//! Millpond in the arcade: a pond full of things, with replicated objects. Each player moves the
+//! objects it holds. `cabinets` opens it. Absent: menu, panels, keys.
 
 use std::fmt::Write;
 
@@ -15,10 +15,10 @@ use millpond::{Pad, Pond, water};
 use crate::cabinet::{About, Cabinet, CabinetRoom, Looks, Parts, Show, Standing, Start};
 use crate::{Held, PlayerLine};
 
-/// Chairs in a room.
+/// Slots of a room.
 const CHAIRS: usize = 4;
 
-/// What millpond is.
+/// Facts about millpond.
 pub const ABOUT: About = About {
     name: "millpond",
     world: WINDOW,
@@ -41,12 +41,12 @@ pub const ABOUT: About = About {
     recipes: &RECIPES,
 };
 
-/// The pond as a room keeps it, here and wherever else millpond is played.
+/// The pond as the world of a room.
 #[derive(Debug)]
 pub struct Shore(pub Mill);
 
 impl Shore {
-    /// Config of its room, without players and target.
+    /// Settings of its room, without players and target.
     pub fn room() -> SharedConfig {
         let mut config =
             RoomConfig::world(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
@@ -83,7 +83,7 @@ impl World for Shore {
     }
 }
 
-/// Millpond, with the room it is played in.
+/// Millpond with its room.
 pub struct MillpondCabinet<P: Platform> {
     room: WorldRoom<Shore, P>,
     stage: Stage,
@@ -93,7 +93,7 @@ pub struct MillpondCabinet<P: Platform> {
 }
 
 impl<P: Platform> MillpondCabinet<P> {
-    /// Switches it on.
+    /// Opens the cabinet.
     pub fn open(parts: Parts<P>) -> MillpondCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
         let mut config = Shore::room();
@@ -110,7 +110,7 @@ impl<P: Platform> MillpondCabinet<P> {
         }
     }
 
-    /// The pond on the screen.
+    /// The shown pond.
     pub fn pond(&self) -> &Pond {
         self.room.world().0.pond()
     }
@@ -192,7 +192,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
         }
     }
 
-    /// The boat that is followed.
+    /// The boat that the view follows.
     fn liveliest(&self) -> Option<(i32, i32)> {
         self.attract.pond().boats[0].map(|boat| self.stage.seen_at(boat.place))
     }
@@ -226,7 +226,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
         boats.filter(|seat| *seat < CHAIRS).map(line).collect()
     }
 
-    /// The boat is always in the middle, and the list at the left.
+    /// The own boat is always in the middle, and the list at the left.
     fn is_own_at_right(&self) -> bool {
         false
     }
@@ -235,7 +235,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
         let boat = self.pond().boats.get(seat).copied().flatten()?;
         let (x, y) = self.stage.seen_at(boat.place);
         let view = self.stage.view();
-        // The pond is larger than the screen, and is drawn from its corner.
+        // The pond is larger than the screen and is drawn from its corner.
         let is_seen = (0..view.art_width).contains(&x) && (0..view.art_height).contains(&y);
         is_seen.then_some((x - view.left, y - view.top))
     }
@@ -244,7 +244,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
         "There was no hurry."
     }
 
-    /// A pond has no end to tell of.
+    /// A pond has no end to report.
     fn report_result(&mut self) -> bool {
         false
     }
@@ -276,7 +276,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
             credit.join(","),
             headings.join(","),
         );
-        // Hundreds, ten times a second: without a text of its own for each.
+        // There are hundreds, ten times per second: no text is allocated for each.
         for (nth, floating) in pond.floating.iter().enumerate() {
             let comma = if nth > 0 { "," } else { "" };
             let _ = write!(out, "{comma}{}", floating.id.to_bits());

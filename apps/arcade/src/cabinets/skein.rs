@@ -18,7 +18,7 @@ use skein::{Flight, Goose, Mode, Pad, Phase, SEATS, SPARES_USUAL, Setup, Skein};
 use crate::cabinet::{About, Cabinet, CabinetRoom, Looks, Parts, Show, Standing, Start};
 use crate::{Held, PlayerLine};
 
-/// What skein is.
+/// Facts about skein.
 pub const ABOUT: About = About {
     name: "skein",
     world: (WIDTH, HEIGHT),
@@ -51,12 +51,12 @@ pub const ABOUT: About = About {
     recipes: &RECIPES,
 };
 
-/// How long the end of a run is looked at before the scores come up, in frames.
+/// How long the end of a run is shown before the scores, in frames.
 const OVER_LOOK_FRAMES: u16 = 120;
-/// A peer silent for so long is flown by the autopilot.
+/// A peer silent for this long is flown by the autopilot.
 const TIMEOUT: Micros = Micros::from_secs(2);
 
-/// Skein, with the room it is played in.
+/// Skein with its room.
 pub struct SkeinCabinet<P: Platform> {
     room: GameRoom<Skein, P>,
     stage: Stage,
@@ -67,7 +67,7 @@ pub struct SkeinCabinet<P: Platform> {
     seed: u64,
 }
 
-/// How machines stay together: nothing is guessed, and every frame waits for all.
+/// Settings for lockstep: no frame is predicted, and every frame waits for all peers.
 fn lockstep(config: &mut TimelineConfig) {
     let slot_count = config.slot_count;
     *config = TimelineConfig {
@@ -81,10 +81,10 @@ fn lockstep(config: &mut TimelineConfig) {
 }
 
 impl<P: Platform> SkeinCabinet<P> {
-    /// Switches it on.
+    /// Opens the cabinet.
     pub fn open(parts: Parts<P>) -> SkeinCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
-        // Without the words an error has: this page carries none that no player can read.
+        // Without the error's text, which no player could read.
         let Ok(mut config) = RoomConfig::new(ABOUT.name, SEATS as u8) else { unreachable!("a good name") };
         lockstep(&mut config.engine);
         config.join = JoinTarget::Browse;
@@ -104,17 +104,17 @@ impl<P: Platform> SkeinCabinet<P> {
         }
     }
 
-    /// The run on the screen.
+    /// The shown run.
     pub fn game(&self) -> &Skein {
         self.room.game()
     }
 
-    /// The slots that are played here, bots left out.
+    /// Slots of local players, without bots.
     fn own(&self) -> SlotSet {
         self.room.local_slots().into_iter().take(self.players).collect()
     }
 
-    /// Bots at this machine sit wherever the match has put them.
+    /// Gives inputs to local bots, in the slots the match assigned to them.
     fn play_bots(&mut self) {
         let slots = self.room.local_slots().into_iter().skip(self.players);
         for (nth, (bot, slot)) in self.bots.iter_mut().zip(slots).enumerate() {
@@ -292,7 +292,7 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
         let points: Vec<(Slot, i64)> =
             here.map(|(seat, goose)| (Slot::at(seat), i64::from(goose.tally.score))).collect();
         let level = u32::from(game.course.stage) + u32::from(game.course.is_dawn);
-        // Only what no longer changes is compared.
+        // Only the part of the state that no longer changes is compared.
         let digest = state_hash(&(level, game.geese.map(|goose| goose.tally.score)));
         self.room.report_result(&points, Some(level), digest)
     }
@@ -325,7 +325,7 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
     }
 }
 
-/// What is worth saying about a player's run.
+/// Remark about a player's run.
 fn remark(goose: &Goose) -> String {
     let tally = &goose.tally;
     let text = match () {

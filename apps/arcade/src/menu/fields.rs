@@ -1,16 +1,17 @@
-//! The two fields of the menu that are typed into: the player's name and the code of a room.
+//! The two text fields of the menu: the player's name and a room code. `Menu` owns them. Absent:
+//! drawing.
 
 use super::{Choice, Menu};
 
-/// The letters of room codes: no vowels, so that no code spells anything.
+/// Letters of room codes: no vowels, so that codes spell no words.
 pub const CODE_LETTERS: &str = "BCDFGHJKLMNPQRSTVWXZ";
-/// How many of them make a code.
+/// Letters of a code.
 pub const CODE_LENGTH: usize = 6;
-/// How many letters a name has at most.
+/// Most letters of a name.
 pub const NAME_LENGTH: usize = 24;
 
 impl Menu {
-    /// Something was typed or pasted. Whether it was taken: then it means nothing else.
+    /// Handles typed or pasted text. True if a field used it.
     pub fn type_text(&mut self, text: &str) -> bool {
         match self.focus {
             Choice::Name => {
@@ -33,7 +34,7 @@ impl Menu {
         }
     }
 
-    /// Backspace. Whether it was taken.
+    /// Handles Backspace. True if a field used it.
     pub fn erase(&mut self) -> bool {
         self.is_code_spent = false;
         match self.focus {
@@ -44,7 +45,7 @@ impl Menu {
         true
     }
 
-    /// Empties the field that is written into.
+    /// Clears the field that is being edited.
     pub fn clear_field(&mut self) {
         match self.focus {
             Choice::Name => self.name.clear(),
@@ -53,7 +54,7 @@ impl Menu {
         }
     }
 
-    /// What stands in the field in focus.
+    /// Text of the focused field.
     pub(crate) fn field(&self) -> &str {
         if self.focus == Choice::Name { &self.name } else { &self.code }
     }
@@ -63,25 +64,25 @@ impl Menu {
         &self.code
     }
 
-    /// A whole code, from the clipboard.
+    /// Sets a whole code, from the clipboard.
     pub fn write_code(&mut self, code: &str) {
         self.focus = Choice::Code;
         self.code.clear();
         self.type_text(code);
     }
 
-    /// The code no room lets us in by, to be read and replaced.
+    /// Shows the code of a room that rejected the player, to be read and replaced.
     pub(crate) fn write_spent_code(&mut self, code: &str) {
         self.write_code(code);
         self.is_code_spent = true;
     }
 
-    /// The name as it is written.
+    /// The name as it is being edited.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A name to begin with.
+    /// Sets the initial name.
     pub fn set_name(&mut self, name: &str) {
         self.name = name.chars().filter(|letter| !letter.is_control()).take(NAME_LENGTH).collect();
     }

@@ -1,23 +1,23 @@
-//! Where everything on the menu is: one arrangement for screens with room, one for phones held
-//! upright, and one for whatever is small. Word pixels.
+//! Layout of the menu in text pixels: one for large screens, one for phones held upright, and one
+//! for small screens. `Menu` uses it. Absent: drawing.
 
 use gaggle_scene::View;
 
 use super::Choice;
 use crate::pen::{Rect, in_art};
 
-/// An arrangement of the menu.
+/// A layout of the menu.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Layout {
-    /// GAGGLE: which of the three, and its left and top.
+    /// The lettering GAGGLE: which of the three sizes, and its left and top.
     pub(crate) title: Option<(usize, i32, i32)>,
     /// The line under it.
     pub(crate) tagline: Option<Rect>,
     /// Where cabinets stand; its lower edge is the turf.
     pub(crate) cabinets: Option<Rect>,
-    /// Whether there is turf from edge to edge.
+    /// Whether turf extends over the whole width.
     pub(crate) floor: bool,
-    /// The dark cabinets, as a strip without their bodies.
+    /// Other cabinets as a strip of signs.
     pub(crate) strip: Option<Rect>,
     pub(crate) play: Rect,
     pub(crate) mode: Rect,
@@ -26,32 +26,32 @@ pub(crate) struct Layout {
     pub(crate) name: Rect,
     /// The list of rooms with its heading.
     pub(crate) rooms: Rect,
-    /// Rows above the first room.
+    /// Height above the first room.
     pub(crate) rooms_head: i32,
-    /// From the top of one room to the top of the next.
+    /// Offset from one room to the next.
     pub(crate) room_step: i32,
-    /// How many rooms are seen at once.
+    /// Number of visible rooms.
     pub(crate) rooms_seen: usize,
     pub(crate) code: Rect,
     pub(crate) replay: Rect,
     pub(crate) help: Rect,
-    /// The leaderboard; no columns wide where there is no room.
+    /// The leaderboard button; zero columns wide where there is no room.
     pub(crate) board: Rect,
-    /// Fills the screen; at the right of the leaderboard.
+    /// The full-screen button, at the right of the leaderboard button.
     pub(crate) fill: Rect,
     pub(crate) sound: Rect,
-    /// Everything in the middle: a phone.
+    /// Whether everything is centered, as on a phone.
     pub(crate) upright: bool,
 }
 
-/// Width and height of the titles, in pixels of figures: large and dense, large, small.
+/// Width and height of the lettering in world pixels: large and dense, large, small.
 const TITLE: [(i32, i32); 3] = [(160, 50), (180, 50), (92, 28)];
 
-/// A row of cabinets is no narrower.
+/// Least width of a row of cabinets.
 const ROW: i32 = 262;
 
 impl Layout {
-    /// The arrangement for a screen, with a button for two players at one keyboard or without.
+    /// The layout for a screen, with or without a button for two players at one keyboard.
     pub(crate) fn of(view: View, two: bool) -> Layout {
         let (wide, tall) = (view.word_width(), view.word_height());
         let mut layout = match (wide, tall) {
@@ -60,7 +60,7 @@ impl Layout {
             _ => small(wide, tall),
         };
         if !two {
-            // The neighbour has its place as well.
+            // The neighboring button gets its place as well.
             let Rect { x, y, tall, .. } = layout.play_two;
             layout.private = Rect::new(x, y, layout.private.right() - x, tall);
             layout.play_two = Rect::default();
@@ -84,27 +84,27 @@ impl Layout {
         layout
     }
 
-    /// The place of a room among those that are seen.
+    /// The place of a visible room.
     pub(crate) fn room(&self, nth: usize) -> Rect {
         let y = self.rooms.y + self.rooms_head + nth as i32 * self.room_step;
         let inset = if self.rooms_head > 14 { 4 } else { 0 };
         Rect::new(self.rooms.x + inset, y, self.rooms.wide - 2 * inset, self.room_step - 3)
     }
 
-    /// The part of a room's row that watches it.
+    /// The part of a room's row that spectates.
     pub(crate) fn eye(&self, nth: usize) -> Rect {
         let row = self.room(nth);
         let wide = 24.min(row.wide / 3);
         Rect::new(row.right() - wide, row.y, wide, row.tall)
     }
 
-    /// What turns over to further rooms.
+    /// Button that shows further rooms.
     pub(crate) fn pager(&self) -> Rect {
         let wide = self.rooms.wide / 2;
         Rect::new(self.rooms.right() - wide, self.rooms.y, wide, self.rooms_head)
     }
 
-    /// Everything that can be chosen except rooms.
+    /// Places of all entries except rooms.
     pub(crate) fn places(&self) -> [(Choice, Rect); 12] {
         let wide = 21.min(self.name.wide / 3);
         let name = Rect::new(self.name.x + wide, self.name.y, self.name.wide - wide, self.name.tall);
@@ -124,13 +124,13 @@ impl Layout {
         ]
     }
 
-    /// The leaderboard has the place of what cannot be done.
+    /// Gives the place of the missing full-screen button to the leaderboard button.
     pub(crate) fn drop_fill(&mut self) {
         self.board.wide = (self.fill.right() - self.board.x).max(0);
         self.fill = Rect::default();
     }
 
-    /// Puts as many rooms into the list as it holds.
+    /// Puts as many rooms into the list as it can hold.
     fn fill_rooms(&mut self, head: i32, step: i32, foot: i32) {
         self.rooms_head = head;
         self.room_step = step;
@@ -181,7 +181,7 @@ fn upright(wide: i32, tall: i32) -> Layout {
         _ => 1,
     };
     let rooms_tall = 13 + 30 * rooms;
-    // From the bottom upwards, so that thumbs reach it; what is left over is for the cabinet.
+    // From the bottom upwards, so that thumbs reach it; the remaining height is for the cabinet.
     let strip = row(tall - 8 - strip_tall, strip_tall);
     let rooms = row(strip.y - 3 - rooms_tall, rooms_tall);
     let code = row(rooms.y - 33, 30);
@@ -189,7 +189,7 @@ fn upright(wide: i32, tall: i32) -> Layout {
     let mode = row(play_two.y - 24, 20);
     let play = row(mode.y - 32, 28);
     let [name, help, board, fill, sound] = row(6, 18).columns([room - 88, 22, 22, 22, 22], 3);
-    // The last rows of a title are for tails, which it has none of.
+    // The lettering has no descenders, so its last rows are free.
     let tagline = title.bottom() - if which == 1 { 9 } else { 4 };
     let below = tagline + 15;
     let stage = Rect::new(left, below, room, play.y - 8 - below);
@@ -228,7 +228,7 @@ fn small(wide: i32, tall: i32) -> Layout {
         layout.title = Some((2, left.x, left.y));
         left = Rect::new(left.x, left.y + 32, left.wide, left.tall - 32);
     }
-    // Four rows of buttons, at the bottom; a cabinet above them if there is room for one.
+    // Four rows of buttons at the bottom; a cabinet above them if there is room for one.
     let step = ((left.tall + gap) / 4).clamp(gap + 1, 34);
     let top = left.bottom() + gap - 4 * step;
     let row = |nth: i32| Rect::new(left.x, top + nth * step, left.wide, step - gap);
@@ -236,7 +236,7 @@ fn small(wide: i32, tall: i32) -> Layout {
         layout.cabinets = Some(Rect::new(left.x, left.y, left.wide, top - left.y - 8));
     }
     if let Some((_, x, y)) = layout.title.filter(|_| layout.cabinets.is_none() || left.wide < ROW) {
-        // No room for a row of cabinets: the other games are signs beside the title.
+        // No room for a row of cabinets: the other games are signs beside the lettering.
         let beside = x + TITLE[2].0 + 4;
         layout.strip = Some(Rect::new(beside, y + 1, left.right() - beside, 24));
     }

@@ -1,4 +1,5 @@
-//! What the menu looks like: buttons, the list of rooms, the boxes for a code.
+//! Drawing of the menu: buttons, the list of rooms, the boxes for a code. `Menu` calls it. Absent:
+//! layout, choices.
 
 use gaggle_scene::{Color, ImageId, Scene, font, palette};
 
@@ -8,7 +9,7 @@ use crate::pen::{Pen, Rect, grouped, wrapped};
 use crate::pictures::pictures;
 use crate::volume::Volume;
 
-/// Columns and rows of the pictures on buttons.
+/// Columns and rows of the images on buttons.
 const SIGN: i32 = 9;
 
 pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
@@ -16,7 +17,7 @@ pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
     Pen::new(scene, menu.view).shade(0.36);
     let mut pen = Pen::new(scene, menu.view);
     if let (true, Some(place)) = (layout.upright, layout.cabinets) {
-        // Under the turf there is rock, or bits of the match would show between the buttons.
+        // Rock under the turf hides the demo match between the buttons.
         let (wide, tall) = (menu.view.word_width(), menu.view.word_height());
         pen.fill(Rect::new(0, place.bottom(), wide, tall - place.bottom()), palette::PEAT[0], 0.8);
     }
@@ -31,8 +32,8 @@ pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
     if let Some(place) = layout.strip {
         row::strip(&mut pen, place, menu.game.name, menu.games);
     }
-    // Where no cabinet shows which game is on, the button says so. Where no keyboard is to be
-    // expected, it names no key.
+    // Where no cabinet shows the open game, the button names it. Where there may be no keyboard, it
+    // names no key.
     let hint = match layout.cabinets {
         None => menu.game.name,
         Some(_) if layout.upright || menu.touch => "",
@@ -79,7 +80,7 @@ fn focus(pen: &mut Pen<'_>, menu: &Menu) {
     }
 }
 
-/// The big one.
+/// Draws the large button.
 fn play(pen: &mut Pen<'_>, place: Rect, hint: &str) {
     let Rect { x, y, wide, tall } = place;
     pen.panel(place, palette::FIRE[4], 1.0, Some(palette::FIRE[5]));
@@ -110,7 +111,7 @@ fn mode(pen: &mut Pen<'_>, place: Rect, modes: &[(&str, &str)], chosen: usize) {
     }
 }
 
-/// A button with the longest of its names that fits.
+/// Draws a button with the longest of its labels that fits.
 fn button(pen: &mut Pen<'_>, place: Rect, names: &[&str]) {
     colored(pen, place, names, palette::TEXT);
 }
@@ -123,7 +124,7 @@ fn colored(pen: &mut Pen<'_>, place: Rect, names: &[&str], color: Color) {
     pen.text(name.copied().unwrap_or_default(), middle, y, room, color).centred();
 }
 
-/// A button with a picture, if it is there at all.
+/// Draws a button with an image, if the layout has it.
 fn sign(pen: &mut Pen<'_>, place: Rect, image: ImageId) {
     if place.wide > 0 {
         pen.card(place, palette::MIST[0]);
@@ -166,7 +167,7 @@ fn name(pen: &mut Pen<'_>, menu: &Menu, facts: &MenuFacts<'_>) {
     let text = if writing { menu.name() } else { facts.name };
     let room = right - left;
     if writing {
-        // The end is what one is writing.
+        // The end of the text is where the player types.
         let mut tail = text;
         while font::width(tail, true, 0) > room - 8 {
             let mut letters = tail.chars();

@@ -1,23 +1,24 @@
-//! The list of open rooms, in an order that holds still while a player aims at a row.
+//! The list of open rooms, in an order that stays stable while a player aims at a row. `Arcade`
+//! updates it. Absent: drawing.
 
 /// One open room.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoomLine {
     /// Code of six letters.
     pub code: String,
-    /// How it is played, and how far they are: `team, wave 3`.
+    /// Mode and progress: `team, wave 3`.
     pub mode: String,
-    /// Seats that are taken.
+    /// Occupied slots.
     pub players: u8,
     /// Number of slots.
     pub seats: u8,
-    /// People who look on.
+    /// Number of spectators.
     pub watchers: u8,
-    /// Whether one can sit down.
+    /// Whether a player can join.
     pub open: bool,
 }
 
-/// Brings the list up to date: rooms that are still there keep their order, new ones come last.
+/// Updates the list: existing rooms keep their order, new ones come last.
 pub fn keep_places(lines: &mut Vec<RoomLine>, mut fresh: Vec<RoomLine>) {
     lines.retain_mut(|line| {
         let found = fresh.iter().position(|room| room.code == line.code);

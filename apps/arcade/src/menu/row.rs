@@ -1,5 +1,5 @@
-//! Five cabinets on the turf: the one that is on is lit, the others are dark, and those not there
-//! yet have paper tags. Baked for a place, in the pixels of figures.
+//! Five cabinets on turf: the open one is lit, the others are dark, and unavailable ones have paper
+//! tags. `Menu` bakes and draws it in world pixels. Absent: choices.
 
 use gaggle_scene::{Album, Bitmap, Canvas, Color, ImageId, Scene, View, bayer, chance, font, palette};
 use gander::stage::Figures;
@@ -9,7 +9,7 @@ use super::screens;
 use crate::pen::{Pen, Rect, fitted, unit};
 use crate::pictures::pictures;
 
-/// A game, the hue of its cabinet, and what hangs on it while it is not there yet.
+/// A game, the hue of its cabinet, and the text on its tag if it is unavailable.
 type Game = (&'static str, Color, &'static str);
 
 const CABINETS: [Game; 5] = [
@@ -20,40 +20,40 @@ const CABINETS: [Game; 5] = [
     ("millpond", palette::SEAT[3], "later"),
 ];
 
-/// Columns to each side of a cabinet that its deck reaches out.
+/// Columns by which a cabinet's deck is wider on each side.
 const DECK: i32 = 2;
-/// Of the way to what is worth seeing, the part the lit screen makes in a frame.
+/// Part of the distance to its target that the lit screen's view moves per frame.
 const GLIDE: f32 = 0.05;
-/// Rows of the ground it stands on.
+/// Rows of the ground.
 const FLOOR: i32 = 14;
 
 /// The cabinets of one screen.
 #[derive(Debug, Default)]
 pub(super) struct Row {
-    /// Where the one that is on stands.
+    /// Place of the open cabinet.
     pub(super) lit: Option<Rect>,
-    /// Those one can switch on, and where they are.
+    /// Cabinets that can be opened, and their places.
     pub(super) places: Vec<(usize, Rect)>,
-    /// Back to front, at places in word pixels.
+    /// Images from back to front, at places in text pixels.
     placed: Vec<(ImageId, f32, f32)>,
-    /// The lit screen, in word pixels, if it is large enough to fight on.
+    /// The lit screen in text pixels, if it is large enough for figures.
     screen: Option<(f32, f32)>,
-    /// The size of that, in pixels of figures.
+    /// Size of that screen in world pixels.
     screen_size: (i32, i32),
-    /// What is to be seen on it, and around which place of the game's world.
+    /// Image on that screen, and the place of the game's world around which it was taken.
     live: Option<ImageId>,
     look: Option<(f32, f32)>,
-    /// Gander is on: knights are at it on the screen.
+    /// Whether gander is open: knights then fight on the screen.
     is_gander: bool,
 }
 
-/// Which of the games that can be played this is.
+/// Index of a game among the available ones.
 fn playable(games: &[&str], name: &str) -> Option<usize> {
     games.iter().position(|game| *game == name)
 }
 
 impl Row {
-    /// Builds them for the place that a layout has for them.
+    /// Bakes the cabinets for the place in a layout.
     pub(super) fn bake(
         album: &mut Album,
         view: View,
@@ -102,7 +102,7 @@ impl Row {
             let cabinet =
                 Cabinet { wide, tall, name, marquee: if lit { &marquee } else { name }, hue: *hue, tag, lit };
             add(cabinet.picture(), left - DECK as f32 * unit, tall);
-            // Where only the one that is on has room, it makes way for the next.
+            // Where only the open cabinet has room, a click on it opens the next game.
             let next = (lit && count == 1 && layout.strip.is_none() && games.len() > 1)
                 .then(|| nth.map_or(0, |nth| (nth + 1) % games.len()));
             let (words_wide, words_tall) = (wide as f32 * unit, tall as f32 * unit);
@@ -127,7 +127,7 @@ impl Row {
         made
     }
 
-    /// The lit screen shows what is painted around a place of the world. It glides there.
+    /// Shows the part of a picture around a place of the world, moving there gradually.
     pub(super) fn show(&mut self, album: &mut Album, canvas: &Canvas, (x, y): (i32, i32)) {
         let Some(image) = self.live else { return };
         let (from_x, from_y) = self.look.unwrap_or((x as f32, y as f32));
@@ -136,7 +136,7 @@ impl Row {
         canvas.copy_art((look.0 as i32, look.1 as i32), album.redraw(image));
     }
 
-    /// Draws them; `beat` moves wings.
+    /// Draws them; `beat` animates wings.
     pub(super) fn draw(&self, scene: &mut Scene, view: View, beat: u32) {
         let mut pen = Pen::new(scene, view);
         for (image, x, y) in &self.placed {
@@ -159,23 +159,23 @@ impl Row {
     }
 }
 
-/// Rows of a sign with a tag; a lower one has none.
+/// Height of a sign with a tag; a lower one has none.
 const SIGN: i32 = 34;
 
-/// Where the signs of those that are off are, in a strip: long names have more room. Without tags,
-/// only those that can be played.
+/// Places of the other cabinets' signs in a strip: long names get more room. Without tags, only
+/// available games are shown.
 fn signs(strip: Rect, on: &str, games: &[&str]) -> Vec<(Game, Rect)> {
     let is_shown = |name: &str| name != on && (strip.tall >= SIGN || playable(games, name).is_some());
     let others: Vec<Game> = CABINETS.into_iter().filter(|(name, ..)| is_shown(name)).collect();
     let shares =
         std::array::from_fn(|nth| others.get(nth).map_or(0, |(name, ..)| font::width(name, false, 0) + 8));
     let count = others.len() as i32;
-    // Columns without a share have gaps all the same.
+    // Columns without a share still have gaps.
     let place = Rect { wide: strip.wide + 2 * (CABINETS.len() as i32 - 1 - count), ..strip };
     others.into_iter().zip(place.columns::<{ CABINETS.len() - 1 }>(shares, 2)).collect()
 }
 
-/// The dark ones without their bodies, in a row: a tag for each that is not there yet.
+/// Draws the other cabinets' signs in a row, with a tag on unavailable ones.
 pub(super) fn strip(pen: &mut Pen<'_>, place: Rect, on: &str, games: &[&str]) {
     for ((name, hue, tag), rect) in signs(place, on, games) {
         let tag = if playable(games, name).is_some() { "play" } else { tag };
@@ -194,7 +194,7 @@ pub(super) fn strip(pen: &mut Pen<'_>, place: Rect, on: &str, games: &[&str]) {
     }
 }
 
-/// Light around the cabinet that is on, thinning out.
+/// Glow around the open cabinet.
 fn glow(wide: i32, tall: i32) -> Bitmap {
     let mut out = Bitmap::new(wide, tall);
     let color = palette::NIGHT[1].mix(palette::FIRE[2], 0.26);
@@ -211,8 +211,7 @@ fn glow(wide: i32, tall: i32) -> Bitmap {
     out
 }
 
-/// Turf on stone, from one edge of the screen to the other. Its first row is the blades that stick
-/// out.
+/// Turf on stone over the whole width of the screen. Its first row has only the tips of blades.
 fn ground(wide: i32) -> Bitmap {
     let mut out = Bitmap::new(wide, FLOOR + 1);
     for x in 0..wide {
@@ -237,7 +236,7 @@ struct Cabinet<'a> {
     wide: i32,
     tall: i32,
     name: &'a str,
-    /// What stands above its screen.
+    /// Text above its screen.
     marquee: &'a str,
     hue: Color,
     tag: &'a str,
@@ -249,7 +248,7 @@ impl Cabinet<'_> {
         if self.tall < 90 || !self.lit { 14 } else { 19 }
     }
 
-    /// The screen, from the cabinet's top left corner.
+    /// The screen, relative to the cabinet's top left corner.
     fn glass(&self) -> Rect {
         let tall = if self.tall < 120 && self.lit { self.tall * 44 / 100 } else { self.tall * 37 / 100 };
         Rect::new(6, self.marquee_tall() + 7, self.wide - 12, tall)
@@ -334,7 +333,7 @@ impl Cabinet<'_> {
         write(out, &name, left, top, bold, track, color);
     }
 
-    /// A stick and two buttons, on a board that reaches out a little.
+    /// Draws a stick and two buttons, on a board that is a little wider than the cabinet.
     fn paint_deck(&self, out: &mut Bitmap) {
         let glass = self.glass();
         let y = (glass.bottom() + 5).min(self.tall - 9);
@@ -360,7 +359,7 @@ impl Cabinet<'_> {
         }
     }
 
-    /// The slot for coins, and two geese on the lit one.
+    /// Draws the coin slot, and two geese on the lit cabinet.
     fn paint_front(&self, out: &mut Bitmap) {
         let top = self.glass().bottom() + 14;
         let (room, middle) = (self.tall - top, DECK + self.wide / 2);
@@ -369,7 +368,7 @@ impl Cabinet<'_> {
             let tint = self.body().mix(palette::FIRE[4], 0.4);
             let y = self.tall - 9 - Figures::FEET;
             for x in 0..goose.width() {
-                // Without its outline, which is as wide as a pixel.
+                // Without its outline of one pixel.
                 for down in
                     (0..goose.height()).filter(|down| goose.get(x, *down).is_some_and(|c| c != palette::INK))
                 {
@@ -396,7 +395,7 @@ impl Cabinet<'_> {
         }
     }
 
-    /// Paper on two strings.
+    /// Draws a paper tag on two strings.
     fn paint_tag(&self, out: &mut Bitmap) {
         let wide = font::width(self.tag, false, 0) + 9;
         let glass = self.glass();
@@ -410,7 +409,7 @@ impl Cabinet<'_> {
     }
 }
 
-/// The fen at night, as the lit screen shows it.
+/// Draws the fen at night, as the lit screen shows it.
 fn fen(out: &mut Bitmap) {
     let (wide, tall) = (out.width(), out.height());
     let sky = [palette::NIGHT[0], palette::NIGHT[1], palette::NIGHT[2], palette::NIGHT[3], palette::MIST[0]];
@@ -432,7 +431,7 @@ fn fen(out: &mut Bitmap) {
             out.set(x, y, color);
         }
     }
-    // A ledge hangs in from the left, as one does.
+    // A ledge extends in from the left.
     for (x, rows) in (0..).zip(LEDGE.into_iter().take(wide as usize / 2)) {
         for y in 2..=rows {
             let seam = y % 5 == 2 || (x + y / 5 * 4) % 9 == 0;
@@ -444,11 +443,11 @@ fn fen(out: &mut Bitmap) {
     }
 }
 
-/// How deep the ledge on the lit screen hangs, column by column.
+/// Depth of the ledge on the lit screen, by column.
 const LEDGE: [i32; 30] =
     [9, 8, 8, 9, 10, 11, 10, 9, 8, 8, 7, 8, 9, 9, 8, 8, 10, 11, 9, 8, 7, 7, 6, 7, 8, 7, 6, 5, 4, 3];
 
-/// A screen with a trace of what it shows, bright if it is on.
+/// A screen with an image of its game, bright if the cabinet is lit.
 fn quiet_screen(out: &mut Bitmap, name: &str, lit: bool) {
     let (wide, tall) = (out.width(), out.height());
     for y in 0..tall {
@@ -463,7 +462,7 @@ fn quiet_screen(out: &mut Bitmap, name: &str, lit: bool) {
         let (left, top) = ((moment.width() - wide) / 2, (moment.height() - tall) / 2);
         for (right, down) in (0..tall).flat_map(|down| (0..wide).map(move |right| (right, down))) {
             if let Some(color) = moment.get(right + left, down + top) {
-                // As through a dark glass, every other line darker.
+                // As through dark glass, every other line is darker.
                 let dark = if lit { 0.0 } else { 0.15 + 0.2 * (down & 1) as f32 };
                 out.set(right, down, color.mix(palette::NIGHT[0], dark));
             }

@@ -1,24 +1,24 @@
-//! What the screens of cabinets that are off show: a moment of each game, small enough for a page
-//! that has only another game.
+//! Screens of the other cabinets: one image per game, small enough for a page that has only another
+//! game. `Row` draws them. Absent: games, except in the test that takes the images.
 
 use gaggle_scene::{Bitmap, Color};
 
-/// Columns and rows of a moment.
+/// Columns and rows of an image.
 const SIZE: (i32, i32) = (48, 40);
-/// Colours of one: a nibble says which.
+/// Colors of an image, indexed by four bits.
 const COLORS: usize = 16;
-/// Bytes of one: its colours, red, green and blue of each, and then two pixels a byte.
+/// Bytes of an image: red, green and blue of each color, then two pixels per byte.
 const BYTES: usize = COLORS * 3 + (SIZE.0 * SIZE.1) as usize / 2;
 
-/// Moments the games themselves have drawn, by name. With `GAGGLE_BLESS=1` the test below takes
-/// them anew.
+/// Images drawn by the games themselves, by name. With `GAGGLE_BLESS=1` the test below takes them
+/// again.
 const MOMENTS: [(&str, &[u8; BYTES]); 3] = [
     ("gander", include_bytes!("screens/gander.moment")),
     ("drake", include_bytes!("screens/drake.moment")),
     ("millpond", include_bytes!("screens/millpond.moment")),
 ];
 
-/// A moment of a game, if there is one.
+/// The image of a game, if there is one.
 pub(super) fn moment(name: &str) -> Option<Bitmap> {
     let (_, bytes) = MOMENTS.iter().find(|(game, _)| *game == name)?;
     let (colors, pixels) = bytes.split_at(COLORS * 3);
@@ -49,7 +49,7 @@ mod tests {
         top: 0,
     };
 
-    /// What is to be seen around a place.
+    /// The part of a scene around a place.
     fn part(scene: &Scene, album: &Album, around: (i32, i32)) -> Bitmap {
         let mut canvas = Canvas::new(WORLD);
         canvas.paint(scene, album);
@@ -58,13 +58,13 @@ mod tests {
         out
     }
 
-    /// How much there is to see in a picture.
+    /// Measure of the detail in a picture.
     fn busy(picture: &Bitmap) -> usize {
         let pixels: Vec<Color> = picture.pixels().map(Option::unwrap_or_default).collect();
         pixels.windows(2).filter(|pair| distance(pair[0], pair[1]) > 6_000).count()
     }
 
-    /// The busiest moment of so many, a second apart.
+    /// The most detailed of some pictures, one second apart.
     fn best(seconds: usize, mut next: impl FnMut() -> Vec<Bitmap>) -> Bitmap {
         (0..seconds).flat_map(|_| next()).max_by_key(busy).unwrap()
     }
@@ -92,7 +92,7 @@ mod tests {
             let game = attract.game();
             let up = game.seats.iter().zip(&game.crafts).filter(|(seat, _)| seat.form == drake::Form::Drake);
             let places = up.map(|(_, craft)| (craft.place[0].floor(), craft.place[1].floor()));
-            // Not only the wall.
+            // Leaves out places where only the wall is visible.
             let places = places.filter(|(x, y)| (50..334).contains(x) && (60..170).contains(y));
             places.map(|place| part(&scene, stage.album(), place)).collect()
         })
@@ -124,7 +124,7 @@ mod tests {
         a.parts().into_iter().zip(b.parts()).map(|(a, b)| (i32::from(a) - i32::from(b)).pow(2)).sum()
     }
 
-    /// In a few colours: those that stand for most of the others.
+    /// Packs a picture into few colors, each of which stands for similar ones.
     fn pack(picture: &Bitmap) -> Vec<u8> {
         let pixels: Vec<Color> = picture.pixels().map(Option::unwrap_or_default).collect();
         let mut colors: Vec<Color> = vec![pixels[0]];

@@ -1,10 +1,11 @@
-//! The menu in words, for those who listen instead of looking: what is in focus, and what it does.
+//! The menu as text, for screen readers: the focused entry and its effect. `Menu` calls it. Absent:
+//! drawing.
 
 use super::{CODE_LENGTH, Choice, Menu, MenuFacts};
 use crate::pen::grouped;
 
 impl Menu {
-    /// What is in focus, in a sentence or two.
+    /// The focused entry in a sentence or two.
     pub fn words(&self, facts: &MenuFacts<'_>) -> String {
         match self.focus {
             Choice::Play => format!("Play. Enter flies at once. {}", self.about_rooms(facts)),
@@ -69,7 +70,7 @@ impl Menu {
     }
 }
 
-/// A code letter by letter, as screen readers must say it.
+/// A code with spaces between its letters, as screen readers need it.
 fn spelled(code: &str) -> String {
     let letters: Vec<String> = code.chars().take(CODE_LENGTH).map(String::from).collect();
     letters.join(" ")

@@ -1,4 +1,4 @@
-//! What the menu promises, on screens of every kind.
+//! Tests of the menu on screens of every kind. Absent: pixels.
 
 use super::*;
 use crate::cabinets::{NAMES, drake, gander, millpond};
@@ -16,7 +16,7 @@ fn rooms(count: usize) -> Vec<RoomLine> {
     (0..count).map(line).collect()
 }
 
-/// What arrows lead to, from the beginning on.
+/// All entries that arrow keys reach from the beginning.
 fn reached(menu: &mut Menu) -> Vec<Choice> {
     let mut seen = vec![];
     let mut open = vec![Choice::Play];
@@ -81,7 +81,7 @@ fn every_place_is_reached_by_arrows_alone() {
             let rooms = if menu.layout.rooms_seen == 0 { 0 } else { count };
             let (wide, tall) = (view.word_width(), view.word_height());
             let cabinets = menu.row.places.len();
-            // The smallest screens have no room for two of them.
+            // The smallest screens have no room for two entries.
             let few = if wide < 200 && wide > tall { 10 } else { 12 };
             assert_eq!(seen.len(), few + cabinets + rooms, "{wide}×{tall} with {count} rooms: {seen:?}");
         }
@@ -175,7 +175,7 @@ fn screens_of_any_size_have_a_menu() {
             let outside = places.iter().find(|(_, place)| is_readable && is_outside(place));
             assert!(outside.is_none(), "{outside:?} on {width}×{height}");
         }
-        // Whatever is where a finger comes down, it is something the menu offers.
+        // A tap at any place chooses only entries that the menu offers.
         if let Some(choice) = menu.click(width / 2, height / 2) {
             assert!(menu.offers(choice) && !matches!(choice, Choice::Cabinet(_)), "{choice:?}");
         }
@@ -297,7 +297,7 @@ fn a_cabinet_that_is_off_is_switched_on_by_arrows_or_a_click() {
         let chosen = menu.click(x * view.word_scale, y * view.word_scale);
         assert_eq!(chosen, Some(Choice::Cabinet(1)));
         let mut menu = Menu::new(view, &drake::ABOUT, &NAMES);
-        // Where there is room for one cabinet only, each makes way for the next.
+        // Where there is room for one cabinet only, each leads to the next.
         let is_other = |choice: &Choice| matches!(choice, Choice::Cabinet(0 | 2));
         assert!(reached(&mut menu).iter().any(is_other), "arrows lead away from drake");
         let mut scene = Scene::default();

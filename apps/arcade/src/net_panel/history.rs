@@ -1,27 +1,27 @@
-//! The recent past of one figure: a column for every few frames, the largest of each, and only as
-//! many as fit.
+//! The recent past of one figure: the largest value of every few frames, as many columns as fit.
+//! `NetPanel` owns one per graph. Absent: drawing.
 
 use std::collections::VecDeque;
 
-/// Columns that are kept.
+/// Number of columns kept.
 pub(super) const COLUMNS: usize = 208;
 
 #[derive(Debug, Clone)]
 pub(super) struct History {
     columns: VecDeque<u32>,
-    /// Frames in a column.
+    /// Frames per column.
     every: u32,
-    /// The largest of the column that is not complete, and how many frames it has.
+    /// Largest value of the incomplete column, and its number of frames.
     open: (u32, u32),
 }
 
 impl History {
-    /// A past with a column for so many frames.
+    /// A past with a column per this many frames.
     pub(super) fn every(frames: u32) -> History {
         History { columns: VecDeque::with_capacity(COLUMNS), every: frames.max(1), open: (0, 0) }
     }
 
-    /// One frame's figure.
+    /// Adds one frame's value.
     pub(super) fn push(&mut self, value: u32) {
         let (largest, frames) = (self.open.0.max(value), self.open.1 + 1);
         if frames < self.every {
@@ -35,7 +35,7 @@ impl History {
         self.columns.push_back(largest);
     }
 
-    /// The last so many columns, oldest first.
+    /// The last `count` columns, oldest first.
     pub(super) fn recent(&self, count: usize) -> impl Iterator<Item = u32> {
         self.columns.iter().skip(self.columns.len().saturating_sub(count)).copied()
     }

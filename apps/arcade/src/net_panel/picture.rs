@@ -1,37 +1,38 @@
-//! The network as a picture: a line, or a panel with a graph for every link and for what the links
-//! cost.
+//! Drawing of the network panel: a line, or a panel with a graph for every link and for all
+//! traffic. `NetPanel` calls it. Absent: figures.
 
 use gaggle_scene::{Color, Scene, View, font, palette};
 
 use super::{LinkFacts, NetPanel};
 use crate::pen::{Pen, Rect, fitted, grouped};
 
-/// Round trips are drawn against this, or against the longest of all links, so that graphs compare.
+/// Full scale of round-trip graphs, unless a link's is longer: equal for all links, so that graphs
+/// can be compared.
 const RTT_FULL_MS: u32 = 200;
-/// A link's figures without a graph, and with one.
+/// Height of a link's figures without a graph, and with one.
 const LINK_SHORT: i32 = 21;
 const LINK_LONG: i32 = 40;
-/// A graph's heading, and the graph.
+/// Height of a graph's heading, and of the graph.
 const GRAPH_HEAD: i32 = 12;
 const GRAPH: i32 = 21;
-/// All of them: depth, guesses, packets.
+/// Number of general graphs: depth, predictions, packets.
 const GRAPHS: usize = 3;
 /// Lines of figures in the place of a graph.
 const SHARED_LINES: usize = 3;
-/// The heading of everything, and the line under it.
+/// Height of the panel's heading, and of the line under it.
 const HEAD: i32 = 19;
 const FOOT: i32 = 15;
 
-/// The first row below the plaques, where nothing of the game's own words is.
+/// First row below the plaques, where the game draws no text.
 fn top(view: View) -> i32 {
     let plaques = (view.top.max(0) + 15) * view.scale / view.word_scale + 2;
     if view.word_width() < view.word_height() { 4 } else { plaques }
 }
 
-/// Rows there are below that.
+/// Free rows below that.
 fn room(view: View, top: i32) -> i32 {
     let world = view.top * view.scale / view.word_scale;
-    // Upright, all that is above the world; if that is too little, everything.
+    // Upright, the rows above the world; if those are too few, all rows.
     if view.word_width() < view.word_height() && world > 120 {
         world - top - 2
     } else {
@@ -89,7 +90,7 @@ pub(super) fn panel(panel: &NetPanel, scene: &mut Scene, view: View, left_half: 
     foot(&mut pen, panel, plan.graphs < GRAPHS, Rect::new(inner.x, card.bottom() - 13, inner.wide, 9));
 }
 
-/// What there is room for: first all links, then their graphs, then the graphs of everything.
+/// Parts with room: first all links, then their graphs, then the general graphs.
 struct Plan {
     links: usize,
     link_graphs: bool,
@@ -131,7 +132,7 @@ fn one_link(pen: &mut Pen<'_>, panel: &NetPanel, link: &LinkFacts, place: Rect, 
     let rtt = format!("{} ms", link.rtt_ms);
     let rtt_wide = font::width(&rtt, false, 0);
     let tag = font::width(link.path, false, 0) + 7;
-    // The name has all that the figures leave over.
+    // The name gets the columns that the figures leave free.
     let name = fitted(&link.name, x + wide - rtt_wide - 6 - tag - 4 - left, false);
     let tag_x = (left + font::width(&name, false, 0) + 4).max(x + 68.min(wide / 3));
     pen.text(&name, left, y, wide, color);
@@ -173,7 +174,7 @@ fn one_link(pen: &mut Pen<'_>, panel: &NetPanel, link: &LinkFacts, place: Rect, 
     }
 }
 
-/// One of the graphs of everything: depth, guesses, bytes.
+/// Draws one of the general graphs: depth, predictions, bytes.
 fn graph(pen: &mut Pen<'_>, panel: &NetPanel, nth: usize, x: i32, y: i32, wide: i32) {
     let facts = &panel.facts;
     let count = wide as usize;
@@ -221,7 +222,7 @@ fn graph(pen: &mut Pen<'_>, panel: &NetPanel, nth: usize, x: i32, y: i32, wide: 
     }
 }
 
-/// A bar for every rollback, brighter the nearer it comes to the end of the window.
+/// Draws a bar for every rollback, brighter the closer it is to the prediction window.
 fn bars(pen: &mut Pen<'_>, area: Rect, panel: &NetPanel, count: usize) {
     let window = panel.facts.rollback_window.max(1);
     pen.fill(Rect::new(area.x, area.bottom(), area.wide, 1), palette::NIGHT[3], 1.0);
@@ -242,7 +243,7 @@ fn bars(pen: &mut Pen<'_>, area: Rect, panel: &NetPanel, count: usize) {
     }
 }
 
-/// A filled curve, newest at the right.
+/// Draws a filled curve, newest at the right.
 fn curve(
     pen: &mut Pen<'_>,
     area: Rect,
@@ -262,7 +263,7 @@ fn curve(
     }
 }
 
-/// What has no line of its own: the packets, if there is no room for their graph.
+/// Figures without a line of their own: packets, if there is no room for their graph.
 fn foot(pen: &mut Pen<'_>, panel: &NetPanel, with_packets: bool, place: Rect) {
     let facts = &panel.facts;
     let (agree, color) = match facts.agree {
@@ -279,7 +280,7 @@ fn foot(pen: &mut Pen<'_>, panel: &NetPanel, with_packets: bool, place: Rect) {
     pen.text(agree, place.right(), place.y, place.wide, color).right();
 }
 
-/// `2.1 kB` a second.
+/// A rate such as `2.1 kB` per second.
 fn rate(bytes: u32) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),

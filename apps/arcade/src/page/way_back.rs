@@ -1,5 +1,5 @@
-//! The browser's Back button and the page's address: one entry of the history for the menu, and on
-//! top of it one for a match.
+//! The browser's Back button and the page's address: one history entry for the menu, and one above
+//! it for a match. The page owns it. Absent: what Back closes.
 
 use gaggle::Micros;
 use wasm_bindgen::JsValue;
@@ -8,37 +8,37 @@ use web_sys::{History, Window};
 use crate::Params;
 use crate::cabinets::NAMES;
 
-/// A step that takes longer was refused: there is no entry to go back to.
+/// A step back that takes longer was denied: there is no entry to go back to.
 const STEP_WITHIN: Micros = Micros::from_secs(2);
 
-/// Where in its history the page is. Browsers go back some time after they are asked to, and may
-/// drop the step if an entry changes meanwhile: nothing is changed before they have.
+/// Position in the page's history. Browsers go back some time after the request, and may drop the
+/// step if an entry changes meanwhile: so nothing is changed before they have.
 pub(super) struct WayBack {
     window: Window,
-    /// The entry on the screen is that of a match.
+    /// Whether the current entry is that of a match.
     in_match: bool,
-    /// When we asked for the step back that is under way.
+    /// When the pending step back was requested.
     stepping_since: Option<Micros>,
-    /// What the address of a match asks for, as `room=BCDFGH`.
+    /// Query of the match's address, such as `room=BCDFGH`.
     place: Option<String>,
-    /// The address may say something else than it should.
+    /// Whether the address may be outdated.
     is_stale: bool,
 }
 
 impl WayBack {
-    /// From what the browser knows. `is_stale`: the address was written for another game.
+    /// Initial state from the browser. `is_stale`: the address was written for another game.
     pub(super) fn new(window: &Window, is_stale: bool) -> WayBack {
         let in_match =
             window.history().and_then(|history| history.state()).is_ok_and(|state| is_match(&state));
         WayBack { window: window.clone(), in_match, stepping_since: None, place: None, is_stale }
     }
 
-    /// The match, if one is on the screen, is at this place of the lobby now.
+    /// Sets the query of the shown match, if there is one.
     pub(super) fn set_place(&mut self, place: Option<String>) {
         (self.place, self.is_stale) = (place, true);
     }
 
-    /// Makes history and address say what is on the screen. Call it often.
+    /// Updates history and address for the shown screen. Call it often.
     pub(super) fn follow(&mut self, now: Micros, in_match: bool, game: &str) {
         let Ok(history) = self.window.history() else { return };
         let stepping = self.stepping_since.take();
@@ -47,7 +47,7 @@ impl WayBack {
             return;
         }
         if in_match && !self.in_match {
-            // The entry below is the menu's, whatever a link has asked for.
+            // The entry below is the menu's, whatever a link requested.
             let asked = self.window.location().search().unwrap_or_default();
             self.write(&history, game, None);
             let pushed =
@@ -67,7 +67,8 @@ impl WayBack {
         }
     }
 
-    /// The browser went to another entry. Whether the player did so, from a match to the menu.
+    /// Handles a change of the history entry. True if the player went back from a match to the
+    /// menu.
     pub(super) fn stepped(&mut self, state: &JsValue) -> bool {
         let was_in_match = std::mem::replace(&mut self.in_match, is_match(state));
         self.is_stale = true;
@@ -84,7 +85,7 @@ impl WayBack {
     }
 }
 
-/// Entries of a match bear `true`.
+/// Entries of matches have the state `true`.
 fn is_match(state: &JsValue) -> bool {
     state.is_truthy()
 }

@@ -1,4 +1,4 @@
-//! What the screen after a match looks like.
+//! Drawing of the score board. `ScoreBoard` calls it. Absent: layout, choices.
 
 use gaggle_scene::{Color, Scene, View, font, palette};
 
@@ -24,7 +24,7 @@ pub(super) fn draw(board: &ScoreBoard, scene: &mut Scene, facts: &ScoreFacts<'_>
     }
 }
 
-/// Words on nothing, in as many lines as there is room for.
+/// Draws text without a card, in as many lines as there is room for.
 fn paragraph(pen: &mut Pen<'_>, place: Rect, text: &str, color: Color) {
     let lines = (place.tall / 11).max(1) as usize;
     for (nth, line) in wrapped(text, place.wide, lines).iter().enumerate() {
@@ -65,7 +65,7 @@ fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLin
     let name_wide = font::width(&name, true, 0);
     pen.bold(&name, left, y, room, color);
     let remark_x = (left + name_wide + 8).max(left + 61);
-    // A remark is whole or not there.
+    // A remark is shown whole or not at all.
     let remark_room = score_right - score_wide - 6 - remark_x;
     if font::width(fitted(&player.remark, 400, false).as_ref(), false, 0) <= remark_room {
         pen.text(&player.remark, remark_x, y, remark_room, palette::FAINT);
@@ -100,7 +100,7 @@ fn button(pen: &mut Pen<'_>, choice: ScoreChoice, place: Rect, focused: bool, to
     }
 }
 
-/// The leaderboard over something else.
+/// Draws the leaderboard alone, over another picture.
 pub(super) fn leaderboard_alone(scene: &mut Scene, view: View, place: Rect, facts: &ScoreFacts<'_>) {
     let mut pen = Pen::new(scene, view);
     pen.shade(0.5);
@@ -115,7 +115,7 @@ fn leaderboard(pen: &mut Pen<'_>, place: Rect, facts: &ScoreFacts<'_>) {
     let room = place.tall - 31 - note_tall;
     let step = 19.min((room / 9).max(13));
     let fit = (room / step).max(0) as usize;
-    // A short list needs no long card.
+    // A short list has a short card.
     let rows = if lines.is_empty() { 12 } else { step * lines.len().min(fit) as i32 };
     let place = Rect { tall: place.tall.min(31 + note_tall + rows), ..place };
     pen.card(place, palette::MIST[0]);
@@ -124,7 +124,7 @@ fn leaderboard(pen: &mut Pen<'_>, place: Rect, facts: &ScoreFacts<'_>) {
     pen.text(facts.mode, inner.right(), inner.y, inner.wide / 3, palette::DIM).right();
     let top = inner.y + 15;
     let mut y = top;
-    // One's own line is always among those that are seen.
+    // The own line is always among the visible ones.
     let own = lines.iter().position(|line| line.own).unwrap_or(0);
     let first = if own < fit { 0 } else { own + 1 - fit };
     for line in lines.iter().skip(first).take(fit) {
@@ -157,7 +157,7 @@ fn board_row(pen: &mut Pen<'_>, row: Rect, line: &BoardLine) {
     let level_wide = font::width(&level, false, 0).min(60);
     pen.text(&line.place.to_string(), row.x + 16, y, 14, palette::DIM).right();
     let (left, name_wide) = (row.x + 24, font::width(&fitted(&line.name, row.wide, false), false, 0));
-    // A name matters more than how far it came.
+    // A name has priority over the reached level.
     let has_level = level_wide > 0 && name_wide <= level_right - level_wide - 6 - left;
     let level = if has_level { level } else { String::new() };
     let name_room =

@@ -1,4 +1,5 @@
-//! A replay of gander on the screen: play, pause, jump.
+//! A shown replay of gander: play, pause, seek. `GanderCabinet` owns it. Absent: the bar
+//! (`scrubber.rs`).
 
 use gaggle::Frame;
 use gaggle::timeline::{Replay, ReplayError};
@@ -6,12 +7,12 @@ use gander::Gander;
 
 use crate::cabinet::Tape;
 
-/// Steps a second.
+/// Simulation steps per second.
 const FRAMES_PER_SECOND: u32 = 60;
-/// Frames that are played at once.
+/// Frames that are simulated at once.
 const REEL_FRAMES: u32 = 60;
 
-/// A replay that is being watched.
+/// A replay that is shown.
 #[derive(Debug)]
 pub(super) struct Cinema {
     bytes: Vec<u8>,
@@ -19,11 +20,11 @@ pub(super) struct Cinema {
     before: Gander,
     frame: u32,
     last: u32,
-    /// The states about the frame on the screen, one a frame, and the frame of the first: a file is
+    /// States around the shown frame, one per frame, and the number of the first frame: the file is
     /// read once for all of them.
     reel: (u32, Vec<Gander>),
     running: bool,
-    /// What is wrong with the file, in words.
+    /// Damage of the file as text.
     damage: Option<String>,
     /// Frames at which a wave begins.
     waves: Vec<(u32, u16)>,
@@ -35,7 +36,7 @@ impl Cinema {
     /// Opens a file and shows a frame of it.
     ///
     /// # Errors
-    /// Why nothing of it can be shown, in words.
+    /// The reason why no part of it can be shown, as text.
     pub(super) fn open(bytes: Vec<u8>, frame: u32) -> Result<Cinema, String> {
         let replay = Replay::<Gander>::read(&bytes, gander::FINGERPRINT).map_err(|error| words(&error))?;
         let (last, damage) = (replay.last_frame().number(), replay.damage());
@@ -69,7 +70,7 @@ impl Cinema {
         Ok(cinema)
     }
 
-    /// Plays the stretch of the match that has this frame in it.
+    /// Simulates the part of the match that contains this frame.
     fn wind_to(&mut self, frame: u32) {
         let Ok(replay) = Replay::<Gander>::read(&self.bytes, gander::FINGERPRINT) else { return };
         let first = frame - frame % REEL_FRAMES;
@@ -90,7 +91,7 @@ impl Cinema {
         (&self.game, &self.before)
     }
 
-    /// One frame on, if it is running.
+    /// Advances one frame, if it is running.
     pub(super) fn step(&mut self) {
         if self.running && self.frame < self.last {
             let before = self.game;
@@ -124,7 +125,7 @@ impl Tape for Cinema {
         self.damage.as_deref()
     }
 
-    /// At the end it begins again.
+    /// At the end it restarts.
     fn toggle(&mut self) {
         self.running = !self.running;
         if self.running && self.frame == self.last {
