@@ -75,7 +75,6 @@ pub(crate) struct Pen<'a> {
 }
 
 /// Whether figures are drawn in world pixels, which is so where those are larger than text pixels.
-/// words.
 pub(crate) fn in_art(view: View) -> bool {
     view.scale > view.word_scale
 }

@@ -13,7 +13,7 @@ use crate::emotes;
 pub(crate) struct Pictures {
     album: Album,
     pub(crate) figures: Figures,
-    /// Marks of slots, taken and free.
+    /// Emblems of slots, taken and free.
     pub(crate) emblems: [ImageId; palette::SEATS_SIX.len()],
     pub(crate) emblems_free: [ImageId; palette::SEATS_SIX.len()],
     /// The lettering GAGGLE: large and dense, large, and small.
