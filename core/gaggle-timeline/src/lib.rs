@@ -30,10 +30,10 @@
 //! # let mut world = SimNet::new(2, 7);
 //! # world.set_all(Conditions::latency_ms(40));
 //! # let [ana_id, ben_id] = [world.id(0), world.id(1)];
-//! `started_at` and a random nonce: when two matches meet, the younger joins the older.
+//! // `started_at` and a random nonce: when two matches meet, the younger joins the older.
 //! let match_id = MatchId { started_at: 1_790_000_000, nonce: 0x5eed };
 //! let config = TimelineConfig { slot_count: 4, match_id, ..TimelineConfig::default() };
-//! Incarnations are random, too: they distinguish a peer's stays.
+//! // Incarnations are random, too: they distinguish a peer's stays.
 //! let ana = Session::create(config.clone(), ana_id, 1, Incarnation(0xa11a))?;
 //! let ben = Session::join(config, ben_id, 1, Incarnation(0xbe2))?;
 //! let mut players = [Timeline::new(ana, Pond::default()), Timeline::new(ben, Pond::default())];
