@@ -1,5 +1,5 @@
-//! A whole online game in one file: two geese on a pond, each on its own peer, with a bad network
-//! between them. Everything happens in virtual time, so it takes a moment and always ends the same.
+//! A whole online game in one file: two geese on a pond, each on its own peer, over a bad network.
+//! Everything happens in virtual time, so it runs briefly and always ends the same.
 //!
 //! `cargo run --example two_peers_in_memory`
 
@@ -35,7 +35,7 @@ impl Game for Pond {
     type Input = Paddle;
 
     fn tick(&mut self, inputs: &Inputs<'_, Paddle>) {
-        // A goose strokes in every sixth frame; input in between is not asked about.
+        // A goose strokes in every sixth frame; input of other frames is not asked about.
         if !inputs.frame().number().is_multiple_of(6) {
             return;
         }
@@ -59,7 +59,7 @@ impl Pond {
         Pond { geese: [(3, 2), (32, 7)], bread: (18, 5), eaten: [0, 0], chance: Prng::new(seed) }
     }
 
-    /// Direction a player would paddle from here: for the bread, one of them across first.
+    /// Direction in which a player paddles: towards the bread, first along the longer axis.
     fn wish(&self, nth: usize) -> Paddle {
         let (goose, bread) = (self.geese[nth], self.bread);
         let (x, y) = ((bread.0 - goose.0).signum() as i8, (bread.1 - goose.1).signum() as i8);
@@ -86,7 +86,7 @@ struct Machine<C: Carrier> {
 }
 
 impl<C: Carrier> Machine<C> {
-    /// What a program does whenever it wakes: receive, tick as often as time has passed, send.
+    /// Loop of a program at each wake-up: receive, tick as often as time requires, send.
     fn frame(&mut self, now: Micros, me: usize) {
         self.exchange.receive(now, &mut self.link, self.timeline.session_mut());
         for _ in 0..self.pace.ticks_due(now, self.timeline.session().speed_ppm()) {

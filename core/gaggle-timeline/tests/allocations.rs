@@ -9,7 +9,7 @@ use world::{MixGame, peer};
 const LATENCY_TICKS: usize = 5;
 const PACKET_BYTES: usize = 256;
 
-/// Packets on their way between two peers, in memory that is there from the start.
+/// Packets under way between two peers, in memory that is allocated at the start.
 struct Pipe {
     ring: Vec<Vec<(bool, usize, [u8; PACKET_BYTES])>>,
 }

@@ -1,5 +1,5 @@
-//! Peers whose bytes mean different things, or that claim slots they were not given, are rejected
-//! with the reason.
+//! Peers whose encodings differ, or that claim slots they were not given, are rejected with the
+//! reason.
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet, State};
 use gaggle_link::CloseCode;
@@ -41,7 +41,7 @@ fn peer(index: usize) -> PeerId {
     PeerId::from_u128(index as u128 + 1)
 }
 
-/// What a session sends: whether it is a message, and to whom.
+/// Output of a session: whether each item is a message, and its receiver.
 fn said<G: Game<Input = u8>>(timeline: &mut Timeline<G>) -> Vec<(bool, PeerId, Vec<u8>)> {
     let mut said = Vec::new();
     while let Some(packet) = timeline.session_mut().poll_transmit() {
@@ -62,11 +62,11 @@ fn hear<G: Game<Input = u8>>(
     }
 }
 
-/// Events of a session, and the links it wants closed.
+/// Events of a session, and the peers it disconnects.
 type Outcome = (Vec<SessionEvent>, Vec<(PeerId, CloseCode)>);
 
-/// Runs two games over a perfect link for two seconds: events of each, and the links it wants
-/// closed.
+/// Runs two games over a perfect link for two seconds. Returns events of each, and the peers it
+/// disconnects.
 fn play<A: Game<Input = u8>, B: Game<Input = u8>>(
     one: &mut Timeline<A>,
     two: &mut Timeline<B>,
@@ -139,8 +139,8 @@ fn late_peer_claiming_other_slots_is_rejected() {
     let mut two = Timeline::new(session(1, &seats), Rope::default());
     let started = play(&mut one, &mut two);
     assert!(started.iter().all(|(events, _)| events.contains(&SessionEvent::Started)), "{started:?}");
-    // Both begin again and meet a running match: one that claims the slots it was given may join,
-    // one that claims others may not.
+    // Both restart and meet a running match: one that claims the slots it was given may join, one
+    // that claims others may not.
     for (slot, expected) in [(1, None), (3, Some(Slot::at(3)))] {
         one.session_mut().handle_disconnected(Micros::from_secs(3), peer(1));
         let claimed = [PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(slot))];

@@ -1,4 +1,4 @@
-//! Replays the fuzz corpora of this crate through their targets, with everything near each entry.
+//! Replays the fuzz corpora of this crate through their targets, with variations of each entry.
 
 use gaggle_testkit::corpus;
 use gaggle_timeline::{DesyncBundle, Replay};

@@ -1,4 +1,5 @@
-//! Desyncs are noticed and located with their cause; what is not final is never called one.
+//! Desyncs are detected and located with their cause; differences in frames that are not final are
+//! never reported.
 
 mod world;
 
@@ -12,11 +13,11 @@ use gaggle_timeline::{
 use world::{MixGame, NetConditions, World, peer};
 
 thread_local! {
-    /// Something outside the state that a good game would not read.
+    /// A value outside the state, which a correct game would not read.
     static OUTSIDE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A game that reads what is outside its state, in some frames.
+/// A game that reads a value outside its state in some frames.
 #[derive(Clone, Debug, State)]
 struct Pinched {
     stew: MixGame,
@@ -131,7 +132,7 @@ fn different_starts_are_found_in_first_frame() {
 fn state_changed_outside_tick_is_told_from_differing_tick() {
     let mut world = World::with(2, 3, &TimelineConfig::default(), |_| Pinched::new(0, u32::MAX));
     world.compare_with_straight = false;
-    // For half a second bits flip on peer 0, and never when the stretch is resimulated.
+    // For half a second bits flip on peer 0, but not when the frames are resimulated.
     world.before_tick =
         Box::new(|index, tick| OUTSIDE.set(u32::from(index == 0 && (150..180).contains(&tick))));
     world.run_seconds(6);
@@ -201,8 +202,8 @@ fn equivocating_peer_is_named() {
     }
 }
 
-/// Two peers, three players against one, with wide inputs that change in every frame and packets
-/// that hold only a few of them. Returns what they complained of.
+/// A match of three players on one peer against one, with large inputs that change in every frame
+/// and packets that hold only a few of them. Returns the events about faults and desyncs.
 fn crowded_match(packet_bytes_max: usize) -> (Vec<SessionEvent>, Frame) {
     let seats = [PeerSlots { peer: peer(0), slots: SlotSet::first(3) }, PeerSlots::new(peer(1), Slot::at(3))];
     let config = TimelineConfig {
@@ -231,7 +232,7 @@ fn crowded_match(packet_bytes_max: usize) -> (Vec<SessionEvent>, Frame) {
                 }
             }
             while let Some(packet) = session.poll_transmit() {
-                // Now and then no packet gets through in one direction for a while.
+                // Periodically all packets of one direction are lost for a while.
                 let outage = index == 1 && tick % 60 > 35;
                 if packet.is_reliable() || !outage {
                     flying.push((tick + 3, 1 - index, packet.is_reliable(), packet.bytes.to_vec()));
@@ -274,8 +275,8 @@ fn unanswered_audit_does_not_block_next_one() {
     let mut world = World::with(3, 1, &TimelineConfig::default(), |_| Pinched::new(137, 137));
     world.compare_with_straight = false;
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
-    // Peer 1 never sends its findings, and no peer gets another's state before the next audit:
-    // requests for one are turned into requests for a path.
+    // Peer 1 never sends its findings, and no peer gets another's state before the next audit,
+    // because requests for a state are changed to requests for a path.
     world.tamper = Box::new(|from, _, bytes| {
         if *bytes == [0x1a] {
             bytes[0] = 0x11;

@@ -1,4 +1,4 @@
-//! A peer can end the trust in itself, never the game of the others.
+//! A dishonest peer can lose its own links, and never stops the game of the others.
 
 #[path = "../../../fuzz/src/timeline.rs"]
 pub mod timeline;
@@ -64,13 +64,13 @@ fn damaged_packets_harm_only_their_sender() {
 
 #[test]
 fn any_lie_at_any_time_is_survived() {
-    // Each begins in a running match, and again whenever a peer is found out, so that what is sent
-    // is read.
+    // Each run begins in a running match, and restarts whenever the peer is detected, so that its
+    // messages are read.
     let mut rng = Prng::new(3);
     let mut all = timeline::Tally::default();
     for round in 0..400 {
         let length = 40 + rng.below(400) as usize;
-        // Mostly honest bytes with a lie among them, or mostly lies.
+        // Mostly honest bytes with one lie, or mostly lies.
         let script: Vec<u8> = (0..length)
             .map(|_| if round % 4 > 0 && rng.below(12) > 0 { 0 } else { rng.below(256) as u8 })
             .collect();
@@ -102,7 +102,7 @@ fn unsound_state_is_declined() {
         }
         for from in 0..2 {
             sessions[from].tick(now);
-            // Nothing is ever encoded: a game may do that.
+            // `Export` is never fulfilled: a game may behave so.
             let requests = (0..1_000).take_while(|_| sessions[from].poll_request().is_some()).count();
             assert!(requests < 1_000, "it is asked for again and again");
             let mut packets = vec![];
@@ -143,7 +143,7 @@ fn those_who_were_refused_make_room_for_others() {
         refuse(&mut session, number).unwrap_or_else(|error| panic!("{number}: {error}"));
         session.handle_disconnected(Micros::from_millis(number as u64), stranger(number));
     }
-    // Recently rejected peers are remembered; links that are up take their places.
+    // Recently rejected peers are remembered; open links take their places.
     session.handle_connected(Micros::from_secs(1), stranger(599)).unwrap();
     assert!(session.poll_transmit().is_none_or(|packet| packet.to != stranger(599)), "nothing is said to it");
     let full = (1_000..2_000).find(|number| refuse(&mut session, *number).is_err());
@@ -155,7 +155,7 @@ fn second_value_for_frame_is_fault() {
     let mut world = World::of(2, 8);
     world.run_seconds(1);
     world.tamper = Box::new(|from, _, bytes| {
-        // The last value of a sparse packet, changed on its way: what follows contradicts it.
+        // Changes the last value of a sparse packet: later packets contradict it.
         if from == 1 && bytes.len() == 9 && bytes[1] == 1 {
             bytes[8] ^= 0x55;
         }
@@ -171,7 +171,7 @@ fn future_inputs_are_fault_with_numbers() {
     world.run_seconds(1);
     world.tamper = Box::new(|from, _, bytes| {
         if from == 1 && bytes.len() >= 7 && bytes[2] < 150 {
-            // A hundred frames later, with the acknowledgement where it was.
+            // Moves it a hundred frames later, with the same acknowledgement.
             bytes[2] += 100;
             bytes[5] -= 100;
         }

@@ -1,5 +1,4 @@
-//! A long match: players join one by one, drop out and return, and no clock or counter breaks by
-//! overflow.
+//! A long match: players join one by one, drop out and return, and no clock or counter overflows.
 
 mod cluster;
 
@@ -8,7 +7,7 @@ use gaggle_kit::{Frame, Micros, Slot, SlotSet};
 use gaggle_link::sim::{Chance, Conditions, NetChange};
 use gaggle_timeline::{SessionEvent, TimelineConfig};
 
-/// Four join one by one, each while the others play.
+/// Four peers join one by one, each while the others play.
 fn staggered(seed: u64, conditions: Conditions) -> Cluster {
     let mut cluster = Cluster::empty(4, seed);
     cluster.weather(conditions);
@@ -80,7 +79,7 @@ fn same_peer_joins_and_leaves_repeatedly() {
     cluster.run_ms(1_500);
     for round in 0..3 {
         cluster.join(2).run_until("it is in", 3_000, |c| c.session(2).is_member());
-        // Gone again before it has settled in.
+        // The peer leaves again before it has caught up.
         cluster.run_ms(100).leave(2).run_until("it is out", 2_000, |c| c.session(2).is_closed());
         cluster.crash(2).run_ms(200).expect_together(&[0, 1]);
         let present = cluster.session(0).slots_at(cluster.session(0).confirmed_frame());
@@ -103,7 +102,7 @@ fn joiner_gone_at_once_leaves_no_trace() {
 
 #[test]
 fn three_peers_agree_on_last_frame_of_fourth() {
-    // Each of the others heard it up to another frame when it fell silent.
+    // Each of the other peers heard it up to another frame when it fell silent.
     for seed in 66..70 {
         let mut cluster = Cluster::of(4, 4, seed);
         cluster.run_ms(2_000);

@@ -1,11 +1,12 @@
-//! Desyncs are located, however soon after a join or a recovery they happen.
+//! Desyncs are located even if they happen soon after a join or a recovery.
 
 mod cluster;
 
 use cluster::Cluster;
 use gaggle_timeline::{DesyncCause, SessionEvent};
 
-/// All that compared checksums with this peer, and the peer itself, name this frame and no other.
+/// Asserts that all peers that compared checksums with this peer, and the peer itself, report this
+/// frame and no other.
 fn expect_located(cluster: &mut Cluster, odd: usize, frame: u32, story: &str) {
     let is_told = |cluster: &Cluster, index: usize| {
         cluster.count(index, |event| matches!(event, SessionEvent::DesyncLocated { .. })) > 0

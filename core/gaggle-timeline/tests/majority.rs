@@ -1,5 +1,5 @@
-//! The majority rule: a match has one history, the smaller part waits, and nothing that was played
-//! is ever taken back.
+//! The majority rule: a match has one branch, the smaller part waits, and no played frame is ever
+//! taken back.
 
 mod cluster;
 
@@ -57,16 +57,16 @@ fn parts_without_majority_wait_and_reunite() {
     cluster.net.apply(&NetChange::Heal);
     cluster.run_until("they go on", 15_000, |c| (0..3).all(|index| confirmed(c, index) > stood[index] + 60));
     cluster.run_ms(1_000).expect_together(&[0, 1, 2]);
-    // Two that find each other first may decide without the third, which then joins again.
+    // Two peers that meet first may decide without the third, which then joins again.
     let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     assert!((0..3).filter(|index| cluster.count(*index, lost) > 0).count() <= 1, "{}", cluster.describe());
 }
 
 #[test]
 fn awaited_peer_may_join_as_new_incarnation() {
-    // The leader crashes and returns, and the other of two may not even say that it was gone. A
-    // third joins, loses both for a while and joins again: it waits for what has stood still for
-    // long, and for no peer that is at fault.
+    // The leader crashes and returns, and the other peer may not declare it gone alone. A third
+    // joins, loses both for a while and joins again: it waits, and evicts no peer that is not at
+    // fault.
     let mut cluster = of(3, 2, 84);
     cluster.run_ms(2_000).crash(0).run_ms(1_000).join(2).join(0);
     let frame = confirmed(&cluster, 1);
@@ -77,7 +77,7 @@ fn awaited_peer_may_join_as_new_incarnation() {
     }
     cluster.run_ms(15_000);
     assert_eq!(confirmed(&cluster, 1), frame, "one of two may not decide");
-    // A peer that is left begins a match of its own.
+    // A peer that is left alone begins a match of its own.
     cluster.crash(0).crash(1).run_until("it plays alone", 8_000, |c| c.session(2).is_member());
     cluster.join(0).run_until("the other one is back", 8_000, |c| c.session(0).is_member());
     cluster.run_ms(1_000).expect_together(&[0, 2]);
@@ -119,7 +119,7 @@ fn joiner_soon_has_vote() {
 
 #[test]
 fn leaver_has_no_vote_after_goodbye() {
-    // Five play, two leave, the leader crashes: two are left of three that could vote.
+    // Five play, two leave, the leader crashes: two are left of three voters.
     let mut cluster = of(5, 5, 85);
     cluster.run_ms(2_000);
     for index in [3, 4] {

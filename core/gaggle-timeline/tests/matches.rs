@@ -1,4 +1,4 @@
-//! Matches with a fixed set of players: all end in the same state, whatever the network does.
+//! Matches with a fixed set of players: all end in the same state on every network.
 
 mod world;
 
@@ -22,7 +22,7 @@ fn rough(latency_ms: u64, jitter_ms: u64, loss_thousandths: u32) -> NetCondition
     }
 }
 
-/// Runs a match and demands agreement at its end, with proof that predictions were wrong.
+/// Runs a match and asserts agreement at its end, and that predictions were wrong.
 fn play(players: usize, frames: u32, conditions: NetConditions) -> World<world::MixGame> {
     let mut world = World::of(players, 7 + players as u64);
     world.conditions(conditions).run_to_frame(frames).settle().expect_agreement();
@@ -151,7 +151,7 @@ fn blackout_stalls_all_and_play_resumes() {
 
 #[test]
 fn any_one_packet_may_be_lost() {
-    // Whichever it is, in lockstep, where all wait for all, and with prediction.
+    // The result holds in lockstep, where all wait for all, and with prediction.
     for config in [TimelineConfig::lockstep(), TimelineConfig::default()] {
         for lost in 0..24 {
             let mut world = World::configured(2, 13, &config);
@@ -176,8 +176,8 @@ fn any_one_packet_may_be_lost() {
 
 #[test]
 fn stalled_peer_keeps_sending_without_second_input() {
-    // Peer 0 hears nothing and stalls; peer 1 hears all that is sent meanwhile, while inputs change
-    // in every tick.
+    // Peer 0 receives nothing and stalls; peer 1 receives everything sent meanwhile, while inputs
+    // change in every tick.
     let mut world = World::of(2, 23);
     world.players_press(|rng, _, _| 1 + rng.below(255) as u8);
     world.conditions(NetConditions::latency_ms(40)).run_to_frame(120);
@@ -197,14 +197,14 @@ fn stalled_peer_keeps_sending_without_second_input() {
 
 #[test]
 fn late_peer_does_not_block_hearing_others() {
-    // Peer 0 waits for peer 2, almost for so long that it goes on without it. What it holds of peer
-    // 1 is as far ahead then as it can be.
+    // Peer 0 waits for peer 2, almost until it is evicted. Its entries of peer 1 are then as far
+    // ahead as possible.
     let config =
         TimelineConfig { input_delay_frames: 0, input_delay_range: (0, 0), ..TimelineConfig::default() };
     for late_ms in [500, 2_950, 3_050, 3_100] {
         let mut world = World::configured(3, 9, &config);
         world.conditions(NetConditions::latency_ms(60));
-        // No peer forwards entries of others: requests for them ask for none.
+        // No peer forwards entries of others, because requests for them are emptied.
         world.tamper = Box::new(|_, _, bytes| {
             if bytes.starts_with(&[63, 1]) {
                 bytes.truncate(2);
@@ -229,13 +229,13 @@ fn late_peer_does_not_block_hearing_others() {
     }
 }
 
-/// Most entries in a packet over a short link without loss. A packet with more repeats what was
-/// lost.
+/// Most entries of a packet over a short link without loss. A packet with more entries repeats lost
+/// ones.
 const ENTRIES_WITHOUT_LOSS: u8 = 10;
 
-/// Plays for 20 s, of which packets of one direction are lost for `lost_ms`. Without `repeats`,
-/// packets that repeat what was lost are lost themselves. Returns the most ticks a peer stalled,
-/// and how many packets were taken away.
+/// Plays for 20 s, with all packets of one direction lost for `lost_ms`. Without `repeats`, packets
+/// that repeat lost entries are dropped, too. Returns the longest stall in ticks, and the number of
+/// dropped packets.
 fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
     let mut world = World::of(2, 5);
     world.conditions(rough(20, 0, 0));
@@ -263,8 +263,7 @@ fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
 
 #[test]
 fn match_whose_losses_are_not_repeated_stalls() {
-    // The harness must be able to fail: the repetition of what was lost is what keeps the other
-    // matches going.
+    // Proof that the test can fail: the other matches go on only because lost entries are repeated.
     assert_eq!(play_over_losses(0, false), (0, 0), "without loss nothing is repeated");
     let (stalled, _) = play_over_losses(250, true);
     assert!(stalled < 60, "stalled {stalled} ticks although everything lost is repeated");

@@ -89,7 +89,7 @@ fn leaver_is_not_waited_for() {
 fn unacknowledged_goodbye_still_ends_stay() {
     let mut cluster = Cluster::of(3, 3, 33);
     cluster.run_ms(3_000);
-    // 0 hears what 1 plays through 2, but never what 1 has read.
+    // 0 receives 1's entries through 2, but never 1's acknowledgements.
     cluster.net.set_direction(1, 0, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
     cluster.run_ms(1_000).clear_events();
     cluster.leave(0).run_until("the goodbye is done", 1_200, |c| c.session(0).is_closed());
@@ -168,7 +168,7 @@ fn others_go_on_without_silent_peer() {
         cluster.expect_together(&others);
         for index in others {
             let stalled = cluster.stalls()[index] - before[index];
-            // Three seconds until it is given up, two round trips, less the window of eight frames.
+            // Three seconds until the timeout and two round trips, less the window of eight frames.
             assert!(stalled > 100 && stalled <= 180 + 12 - 8, "{stalled}:\n{}", cluster.describe());
             assert_eq!(cluster.count(index, left), 1, "{}", cluster.describe());
             assert_eq!(cluster.count(index, |e| matches!(e, SessionEvent::TimedOut { .. })), 1);
@@ -209,7 +209,7 @@ fn leader_loss_during_join_is_survived() {
 
 #[test]
 fn loss_of_two_leaders_during_join_is_survived() {
-    // By how far it had come: nothing heard yet, a snapshot on its way, a state to follow on from.
+    // Counts by progress at the crash: no packet yet, a snapshot under way, a state to follow.
     let mut exercised = [0; 3];
     for after_ms in [60, 160, 240, 320, 400, 460, 500, 540, 580] {
         let mut cluster = Cluster::configured(5, 4, after_ms, config(5), 40_000);
@@ -309,7 +309,7 @@ fn split_match_reunites() {
     let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     assert_eq!((0..5).map(|index| cluster.count(index, lost)).collect::<Vec<_>>(), [1, 1, 0, 0, 0]);
     assert_eq!((0..5).map(|index| slots(&cluster, index)).collect::<Vec<_>>(), [1, 2, 4, 8, 16]);
-    // A peer that takes the other branch over is told who is there, and each of them once.
+    // A peer that takes over the other branch gets one event for each peer that is present there.
     let came = |index: usize, other: usize| {
         let peer = cluster.id(other);
         cluster.count(index, |event| matches!(event, SessionEvent::Joined { peer: who, .. } if *who == peer))
@@ -403,7 +403,7 @@ fn leaving_donor_is_replaced() {
 
 #[test]
 fn joiners_start_match_when_all_members_are_gone() {
-    // They hear of each other while they still wait for those that are gone, or later.
+    // They meet while they still wait for peers that are gone, or later.
     for found_after_ms in (0..4_000).step_by(100) {
         let mut cluster = Cluster::configured(4, 2, 33, config(4), 2_400);
         cluster.weather(Conditions::latency_ms(90)).run_ms(1_500);
@@ -420,8 +420,8 @@ fn joiners_start_match_when_all_members_are_gone() {
 
 #[test]
 fn slow_joiner_learns_of_all_later_joiners() {
-    // The snapshot of 1 takes seconds, while 0 is heard at once: its entry that admits 3 is long
-    // ago by then.
+    // The snapshot of 1 takes seconds, while 0 is heard at once: 0's entry that admits 3 is already
+    // dropped by then.
     let mut exercised = 0;
     for seed in 60..68 {
         let mut cluster = Cluster::configured(4, 2, seed, config(4), 400_000);
@@ -490,7 +490,7 @@ fn evicted_peer_is_removed_on_all_peers() {
 fn isolated_peer_returns_by_itself() {
     let mut cluster = Cluster::of(5, 5, 38);
     cluster.run_ms(2_000).clear_events();
-    // It is heard all the time, so no other peer sees anything wrong but that it stands still.
+    // The peer is heard all the time, so its only visible fault is that the match stalls.
     for other in 0..4 {
         cluster.net.set_direction(other, 4, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
     }
@@ -502,8 +502,8 @@ fn isolated_peer_returns_by_itself() {
     assert_eq!(lost, [0, 0, 0, 0, 1], "{}", cluster.describe());
 }
 
-/// Of the seven bytes membership has two. Clocks are sent every 100 ms and checksums every second:
-/// a bit less, which leaves less than half a byte per packet unexplained.
+/// Two of the seven bytes are for membership. Clocks are sent every 100 ms and checksums every
+/// second: about one bit per packet, which leaves less than half a byte per packet unexplained.
 #[test]
 fn unchanged_packets_have_seven_bytes_after_churn() {
     const SECONDS: u64 = 20;

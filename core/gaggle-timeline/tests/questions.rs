@@ -1,4 +1,4 @@
-//! Asking for less means resimulating less, and always the same states.
+//! Narrower questions cause fewer resimulations and give the same states.
 
 mod world;
 
@@ -30,14 +30,14 @@ impl Maze {
     fn new(asks: bool) -> Maze {
         let mut runners = [Runner::default(); 4];
         for (nth, runner) in runners.iter_mut().enumerate() {
-            // They reach their junctions in different frames.
+            // Runners reach their junctions in different frames.
             runner.until_junction = 3 * nth as u8;
         }
         Maze { runners, asks }
     }
 }
 
-/// Turn of a player at a junction: what it wants if that is no way back, else straight on.
+/// Turn of a player at a junction: the wanted direction unless it leads back, else straight on.
 fn choose(wanted: u8, heading: u8) -> u8 {
     let wanted = wanted & 3;
     if wanted == (heading + 2) & 3 { heading } else { wanted }

@@ -1,4 +1,4 @@
-//! A wrong state is found, explained and replaced, and no other peer is disturbed.
+//! A wrong state is detected, located and replaced, and no other peer is disturbed.
 
 mod cluster;
 mod world;
@@ -16,7 +16,7 @@ fn recovered(event: &SessionEvent) -> bool {
     matches!(event, SessionEvent::DesyncRecovered { .. })
 }
 
-/// Flips bits until a difference lasts: resimulation heals one by itself.
+/// Flips bits until a difference lasts: resimulation may repair one.
 fn damage(cluster: &mut Cluster, index: usize) {
     for _ in 0..40 {
         cluster.flip_a_bit(index).run_ms(1_500);
@@ -67,15 +67,15 @@ fn externally_changed_state_of_two_yields() {
     }
 }
 
-/// Flips bits of one peer for a while: at least one lasts.
+/// Flips bits of one peer for a while, of which at least one lasts.
 fn batter(cluster: &mut Cluster, index: usize) {
     for _ in 0..4 {
         cluster.flip_a_bit(index).run_ms(90);
     }
 }
 
-/// However it went: within seconds all hold what a straight run gives, and no peer with the right
-/// state has given way.
+/// Asserts that within seconds all states equal the reference run, and that no peer with the right
+/// state was replaced.
 fn expect_made_good(cluster: &mut Cluster, damaged: &[usize], story: &str) {
     cluster.run_ms(20_000);
     let desync = |event: &SessionEvent| matches!(event, SessionEvent::DesyncDetected { .. });
@@ -108,7 +108,7 @@ fn two_that_are_wrong_at_once_are_made_good_both() {
 fn second_corruption_is_recovered_after_first() {
     for (first, second) in [(2, 1), (1, 2), (2, 0), (0, 2)] {
         for later_ms in [300, 900, 1_500, 2_100] {
-            // A snapshot that takes a while to arrive.
+            // A snapshot that takes long to arrive.
             let mut cluster = Cluster::configured(3, 3, 70 + later_ms, config(4), 200_000);
             cluster.run_ms(2_000).clear_events();
             batter(&mut cluster, first);
@@ -134,8 +134,8 @@ fn corruption_during_recovery_is_recovered() {
 
 #[test]
 fn wrong_peer_recovers_from_reachable_donor() {
-    // Inputs are kept for 128 frames: less than the time two peers with an open audit take to hear
-    // each other again.
+    // Inputs are kept for 128 frames: less than two peers with an open audit take to hear each
+    // other again.
     let config = TimelineConfig { checksum_interval_frames: 32, ..config(4) };
     let mut cluster = Cluster::configured(3, 3, 46, config, 0);
     cluster.run_ms(2_000).clear_events();
@@ -167,7 +167,7 @@ fn wrong_peer_recovers_from_reachable_donor() {
 fn unanswered_recovery_request_is_repeated() {
     let mut cluster = Cluster::of(3, 3, 47);
     cluster.run_ms(2_000);
-    // 1 and 2 do not hear each other: of what 0 and 1 claim neither outvotes the other.
+    // 1 and 2 do not hear each other: neither of the differing states of 0 and 1 wins a vote.
     let cut = Conditions { is_cut: true, ..Conditions::latency_ms(50) };
     cluster.net.set_both(1, 2, cut);
     cluster.run_ms(1_000).clear_events();
@@ -208,15 +208,14 @@ fn recovery_of_always_wrong_peer_backs_off() {
 thread_local! {
     /// Index of the peer that ticks.
     static HERE: Cell<usize> = const { Cell::new(0) };
-    /// What changes its state from outside.
+    /// Bits that are flipped in the state from outside the tick.
     static FLIPS: Cell<u8> = const { Cell::new(0) };
 }
 
 /// Frame in which states are changed.
 const WHIM: u32 = 137;
 
-/// A game in whose tick of one frame each peer adds something of its own, however often it
-/// simulates it.
+/// A game in whose tick of one frame each peer adds a value of its own, whenever it simulates it.
 #[derive(Clone, Debug, State)]
 struct Whims {
     stew: MixGame,
@@ -246,7 +245,7 @@ fn whimsical(whims: &[u8], seed: u64) -> World<Whims> {
     world
 }
 
-/// From here on all peers hold the same states, for so many seconds.
+/// Asserts that from here on all peers hold the same states, for this many seconds.
 fn expect_same_states(world: &mut World<Whims>, seconds: usize, story: &str) {
     let mut shown = vec![BTreeMap::new(); world.machines.len()];
     for _ in 0..seconds * 200 {
@@ -285,7 +284,7 @@ fn larger_group_wins_then_group_of_leader() {
     {
         let story = format!("{whims:?}, {seed}");
         let mut world = whimsical(whims, seed);
-        // Of three groups one recovers after the other.
+        // The three groups recover one after the other.
         world.run_seconds(12);
         for index in 0..whims.len() {
             let (recoveries, gives_way) = (world.session(index).stats().recoveries, wrong.contains(&index));
@@ -307,11 +306,11 @@ fn larger_group_wins_then_group_of_leader() {
 #[test]
 fn externally_changed_peer_has_no_vote() {
     let stories: [(&[u8], &[u8], &[u64]); 4] = [
-        // As many were changed in the same way as are right, or more.
+        // Groups with changed states are as large as the right one, or larger.
         (&[0, 0, 0], &[1, 1, 0], &[1, 1, 0]),
         (&[0, 0, 0, 0], &[1, 1, 0, 0], &[1, 1, 0, 0]),
         (&[0, 0, 0, 0], &[1, 1, 1, 0], &[1, 1, 1, 0]),
-        // Beside the changed one the tick of the leader differs.
+        // In addition to the changed state the tick of the leader differs.
         (&[1, 0, 0], &[0, 1, 0], &[1, 1, 0]),
     ];
     for (whims, flips, wrong) in stories {
@@ -320,7 +319,7 @@ fn externally_changed_peer_has_no_vote() {
             let mut world = whimsical(whims, seed);
             world.before_tick = Box::new(move |index, tick| {
                 HERE.set(index);
-                // Over when the frame is resimulated to find out.
+                // The flips have ended when the frame is resimulated.
                 FLIPS.set(if tick < u64::from(WHIM) + 33 { flips[index] } else { 0 });
             });
             world.run_seconds(15);

@@ -1,4 +1,4 @@
-//! A match that is recorded while it is played, on every peer.
+//! A match is recorded while it is played, on every peer.
 
 mod cluster;
 mod world;
@@ -10,10 +10,10 @@ use gaggle_kit::{Frame, Micros, state_hash};
 use gaggle_timeline::{Game, Recorder, RecorderConfig, Replay, ReplayInfo, Timeline};
 use world::{MixGame, NetConditions, World};
 
-/// By frame, the hash of what a peer showed as confirmed.
+/// Hash of the confirmed state a peer showed, by frame.
 type Shown = BTreeMap<Frame, u64>;
 
-/// Takes everything that became final since the last call, and notes what the live game is.
+/// Records all frames that became final since the last call, and notes the live game's state.
 fn keep_up<G: Game>(recorder: &mut Recorder<G>, timeline: &Timeline<G>, shown: &mut Shown) {
     let session = timeline.session();
     while recorder.frame() < session.settled_frame() {
@@ -23,8 +23,8 @@ fn keep_up<G: Game>(recorder: &mut Recorder<G>, timeline: &Timeline<G>, shown: &
     shown.extend(timeline.confirmed_game().map(|(frame, game)| (frame, state_hash(game))));
 }
 
-/// A replay shows in every frame what the live game was, from any start of a jump. At least so many
-/// frames can be compared.
+/// Asserts that a replay shows the live game's states, from any start of a jump, for at least this
+/// many frames.
 fn expect_shown<G: Game>(replay: &Replay<'_, G>, shown: &Shown, at_least: usize) {
     let recorded: Vec<(&Frame, &u64)> = shown.range(..=replay.last_frame()).collect();
     assert!(recorded.len() >= at_least, "only {} frames can be compared", recorded.len());
@@ -57,7 +57,7 @@ fn all_peers_write_same_replay() {
         }
     }
     world.settle().expect_rollbacks(50).expect_agreement();
-    // Once everything has come to rest all of them can record up to one frame.
+    // Once all packets have arrived, all peers can record up to the same frame.
     let until = (0..3).map(|index| world.session(index).settled_frame()).min().expect("three machines");
     let files = [0, 1, 2].map(|index| {
         let (recorder, session) = (&mut recorders[index], world.session(index));

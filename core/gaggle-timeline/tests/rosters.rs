@@ -1,5 +1,5 @@
-//! Events alone tell who is present: every peer is reported to join and to leave once, whatever
-//! happens meanwhile.
+//! Events alone describe the roster: every peer is reported to join and to leave once, in all
+//! cases.
 
 mod cluster;
 
@@ -10,7 +10,7 @@ use gaggle_kit::{Micros, PeerId, Prng};
 use gaggle_link::sim::{Conditions, NetChange};
 use gaggle_timeline::{SessionEvent, TimelineConfig};
 
-/// Peers that are present for one peer.
+/// Peers that are present according to one peer.
 fn present(cluster: &Cluster, index: usize) -> BTreeSet<PeerId> {
     let session = cluster.session(index);
     let frame = session.confirmed_frame().max(session.start_frame().next());
@@ -28,7 +28,8 @@ impl Account {
         Account { here: present(cluster, index), read: cluster.machines[index].events.len() }
     }
 
-    /// Reads on, and finds impossible events: a present peer joins again, or an absent one leaves.
+    /// Reads new events, and fails for impossible ones: a present peer joins again, or an absent
+    /// one leaves.
     fn follow(&mut self, cluster: &Cluster, index: usize) {
         let events = &cluster.machines[index].events;
         for event in &events[self.read..] {

@@ -1,4 +1,4 @@
-//! Several players on one peer, different kinds of input, and what steady state costs.
+//! Several players on one peer, inputs of different kinds, and the cost of steady state.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet, State};
 use gaggle_timeline::{Game, Incarnation, Inputs, PeerSlots, Session, Timeline, TimelineConfig};
@@ -47,7 +47,7 @@ struct InFlight {
 
 const PEERS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
 
-/// Everything takes five ticks to the other peer.
+/// Delivers everything to the other peer after five ticks.
 fn exchange(tick: u64, ships: &mut [Timeline<Ship>; 2], flying: &mut Vec<InFlight>) {
     for (index, ship) in ships.iter_mut().enumerate() {
         while let Some(packet) = ship.session_mut().poll_transmit() {
@@ -68,7 +68,7 @@ fn exchange(tick: u64, ships: &mut [Timeline<Ship>; 2], flying: &mut Vec<InFligh
 
 #[test]
 fn two_players_at_one_machine_and_one_at_another_steer_one_ship() {
-    // The slots of one peer need not be neighbors.
+    // The slots of one peer need not be adjacent.
     let seats = [
         PeerSlots { peer: PEERS[0], slots: [Slot::at(0), Slot::at(2)].into_iter().collect() },
         PeerSlots::new(PEERS[1], Slot::at(1)),
@@ -88,7 +88,7 @@ fn two_players_at_one_machine_and_one_at_another_steer_one_ship() {
         let order = |order: Order| if at_rest { Order::Nothing } else { order };
         ships[0].session_mut().set_input(Slot::at(0), order(steer)).expect("local");
         ships[0].session_mut().set_input(Slot::at(2), order(aim)).expect("local");
-        // An intent is made from what the player sees.
+        // An intent is computed from the state the player sees.
         ships[1]
             .set_input_with(Slot::at(1), |ship| {
                 order(if ship.frame % 26 < 13 { Order::Steer(-1) } else { Order::Nothing })

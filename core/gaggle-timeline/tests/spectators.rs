@@ -1,4 +1,4 @@
-//! Spectators soon see what is confirmed, and no player is disturbed.
+//! Spectators soon show confirmed frames, and no player is disturbed.
 
 mod cluster;
 
@@ -73,7 +73,7 @@ fn those_who_watch_pass_it_on_to_each_other() {
     assert!(passed_on >= 6, "only {passed_on} were fed by others who watch");
 }
 
-/// Events of a peer about whether another one is heard, and about its end.
+/// Events of a peer about another one's liveness, and about its own end.
 fn told_of(cluster: &Cluster, index: usize, other: usize) -> Vec<&'static str> {
     let who = cluster.id(other);
     let name = |event: &SessionEvent| match event {
@@ -176,28 +176,28 @@ fn expect_shown(cluster: &Cluster, watchers: std::ops::Range<usize>) {
 #[test]
 fn many_spectators_block_no_join_and_no_recovery() {
     for seed in 61..64 {
-        // All at once, and those that the fewest others can feed last.
+        // All spectators at once, with those that the fewest others can feed last.
         let mut cluster = Cluster::configured(14, 1, seed, config(4), 0);
         cluster.run_ms(1_000);
         (2..13).rev().for_each(|index| _ = cluster.watch(index));
         cluster.run_until("all of them watch", 8_000, |c| (2..13).all(|index| c.session(index).is_running()));
         cluster.run_ms(4_000);
         expect_shown(&cluster, 2..13);
-        // A spectator that is fed is fed on, and not sent a snapshot again and again.
+        // A fed spectator stays fed, and is not sent a snapshot again.
         let taken =
             |c: &Cluster| (2..13).map(|index| c.session(index).stats().snapshots_received).sum::<u64>();
         assert!(taken(&cluster) <= 13, "{}:\n{}", taken(&cluster), cluster.describe());
         cluster.join(1).run_until("one more plays", 4_000, |c| c.session(1).is_member());
         cluster.run_ms(1_500).clear_events();
         let desync = |event: &SessionEvent| matches!(event, SessionEvent::DesyncDetected { .. });
-        // Resimulation heals this by itself.
+        // Resimulation may repair the difference.
         while cluster.count(1, desync) == 0 {
             cluster.flip_a_bit(1).run_ms(1_500);
         }
         cluster.run_until("it is made good", 8_000, |c| c.session(1).stats().recoveries == 1);
         cluster.machines[1].damaged = false;
-        // One with a higher id than all is fed by other spectators; one that returns with a lower
-        // one displaces another.
+        // A spectator with the highest id is fed by other spectators; one that returns with a lower
+        // id displaces another.
         cluster.watch(13).crash(2).run_ms(4_000).watch(2);
         cluster.run_ms(5_000).clear_events().run_ms(2_000).expect_together(&[0, 1]);
         expect_shown(&cluster, 2..14);
@@ -235,7 +235,7 @@ fn spectator_behind_spectator_is_recovered() {
     cluster.run_ms(1_500).watch_via(2, &[0, 1]);
     cluster.run_until("it shows the match", 4_000, |c| c.session(2).is_running());
     cluster.run_ms(2_500).flip_a_bit(2).run_ms(50);
-    // A spectator that joins now through it alone gets the wrong state.
+    // A spectator that joins now through this one gets the wrong state.
     cluster.watch_via(3, &[2]);
     cluster.machines[3].damaged = true;
     cluster.run_until("so does who comes by it", 1_000, |c| c.session(3).is_running());
@@ -245,7 +245,7 @@ fn spectator_behind_spectator_is_recovered() {
     cluster.machines[3].damaged = false;
     cluster.machines[3].confirmed.clear();
     cluster.clear_events().run_ms(5_000).expect_together(&[0, 1]);
-    // Only the one that feeds it can tell it that it is wrong.
+    // Only its donor can tell it that its state is wrong.
     cluster.flip_a_bit(3);
     cluster.run_until("it is made good", 8_000, |c| c.session(3).stats().recoveries == 1);
     cluster.machines[3].damaged = false;

@@ -25,7 +25,7 @@ fn position(world: &World<MixGame>, index: usize) -> i64 {
     i64::from(frame.number()) * 1_000 + i64::from(machine.pace.alpha_permille())
 }
 
-/// How far the first two peers are from where they should be, in thousandths of a frame. Together
+/// Distance of the first two peers from their right positions, in thousandths of a frame. Right
 /// means that both predict equally far ahead: if one direction is slower, the peer that hears the
 /// other later runs behind by half the difference.
 fn apart(world: &World<MixGame>) -> u64 {
@@ -34,8 +34,8 @@ fn apart(world: &World<MixGame>) -> u64 {
     (position(world, 0) - position(world, 1)).abs_diff(due)
 }
 
-/// Starts ten frames apart with clocks one per cent apart; returns true seconds until they are
-/// within a frame for good, over the next twelve seconds.
+/// Starts ten frames apart with clocks one percent apart. Returns seconds until they stay within a
+/// frame, over the next twelve seconds.
 fn time_to_meet(world: &mut World<MixGame>) -> Micros {
     world.machines[0].clock_ppm = 1_005_000;
     world.machines[1].clock_ppm = 995_000;
@@ -136,7 +136,7 @@ fn input_delay_can_be_set_during_match() {
 
 #[test]
 fn slept_peer_catches_up_and_changes_no_speed() {
-    // With a window this large the others play on while one sleeps.
+    // With a window this large the others play on while one is suspended.
     let mut world = World::configured(3, 42, &window(60));
     world.run_seconds(5);
     world.machines[2].asleep_until = world.now + ms(800);
@@ -144,7 +144,7 @@ fn slept_peer_catches_up_and_changes_no_speed() {
     world.run(ms(799));
     let behind = |world: &World<MixGame>| (position(world, 0) - position(world, 2)) / 1_000;
     assert!(behind(&world) >= 40, "only {} frames behind", behind(&world));
-    // The time it slept is lost to its clock, as to a suspended page's.
+    // Its clock drops the time of the suspension, as a suspended page's clock does.
     world.machines[2].pace = TickClock::new(60, world.now);
     world.run(ms(1_000));
     assert!(behind(&world).abs() <= 5, "still {} frames behind after a second", behind(&world));

@@ -14,7 +14,7 @@ struct Hand {
     new: bool,
 }
 
-/// Every player earns in every frame, and slots keep what was earned in them.
+/// Every player earns in every frame, and each slot keeps the earnings.
 #[derive(Debug, Clone, PartialEq, Eq, State)]
 struct Purses {
     here: u64,
@@ -79,12 +79,12 @@ impl Subject for House {
     }
 }
 
-/// Joins, and waits until it plays.
+/// Opens a peer's room, and waits until it plays.
 fn come(town: &mut Cluster, house: usize) {
     town.open(house).run_until("it is in", 5_000, |town| town.is_together(house));
 }
 
-/// So many peers in one match for a while, each in the slot of its number.
+/// `all` peers in one match for a while, each in the slot of its number.
 fn together(houses: usize, all: usize) -> Cluster {
     let mut town = Cluster::of(all);
     for house in 0..houses {

@@ -1,5 +1,5 @@
-//! Pages that are hidden: browsers run their timers once a second or not at all, and no other
-//! player should notice.
+//! Hidden pages, whose timers browsers run once a second or not at all, must not disturb other
+//! players.
 
 #[allow(dead_code, reason = "the stories of shared rooms need more of it")]
 mod pond;
@@ -14,13 +14,13 @@ use town::{Cluster, Subject};
 
 /// Frames between two timers of a hidden page.
 const A_SECOND: u64 = 60;
-/// Longest wait of a player for a match that a hidden page has, in milliseconds.
+/// Longest time in milliseconds that a joiner waits for the match of a hidden page.
 const SOON: u64 = 1_000;
 
 type Timeline = Cluster<presses::House>;
 type Shared = Cluster<pond::House>;
 
-/// A room of either engine, which knows how many other peers are in its match.
+/// A room of either engine, with the number of other peers in its match.
 trait Door: Subject + AnyRoom {
     fn others(&self) -> usize;
 }
@@ -41,7 +41,7 @@ fn code(room: &mut impl AnyRoom) -> RoomCode {
     room.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
 }
 
-/// A peer is alone and hidden, updated once in so many frames or never; another joins.
+/// A peer is alone and hidden, updated once in `every` frames or never; another joins.
 fn hidden_alone<R: Door>(every: Option<u64>) -> Cluster<R> {
     let mut town: Cluster<R> = Cluster::of(3);
     town.open(0).run_ms(2_000);
@@ -103,7 +103,8 @@ fn hidden_page_with_prompt_timers_hands_its_match_over() {
     assert!(pond::pushes(&mut town, 1) >= known, "{}", town.describe());
 }
 
-/// Two play, one is hidden: the other does not wait, with or without timers of the hidden page.
+/// Two peers play, one is hidden: the other does not wait, with or without timers of the hidden
+/// page.
 #[test]
 fn page_hidden_beside_another_player_stalls_no_frame() {
     for every in [Some(A_SECOND), None] {
@@ -125,7 +126,7 @@ fn page_hidden_beside_another_player_stalls_no_frame() {
     }
 }
 
-/// Both are hidden, and the first that is shown again has the room.
+/// Both are hidden, and the first one shown again has the room.
 #[test]
 fn players_all_hidden_meet_again() {
     let mut town = Timeline::of(2);
@@ -145,7 +146,7 @@ fn players_all_hidden_meet_again() {
     assert!(!failed, "{}", town.describe());
 }
 
-/// A third peer joins a room in which one plays and one is hidden.
+/// A third peer joins a room with one playing and one hidden peer.
 #[test]
 fn joiner_waits_for_no_hidden_page_beside_open_one() {
     let mut town: Timeline = hidden_alone(Some(A_SECOND));
@@ -173,7 +174,7 @@ fn page_opened_hidden_stalls_no_peer() {
     expect_one_match(&mut town, &[0, 1]);
 }
 
-/// The server learns again that a page is suspended, after its own restart made it forget.
+/// After its restart the server learns again that a page is suspended.
 #[test]
 fn server_restart_does_not_wake_hidden_page() {
     let mut town = Timeline::of(2);

@@ -1,4 +1,4 @@
-//! Input delay: none solo, what the network needs in a match, and none again afterwards.
+//! Input delay: none solo, as much as the network needs in a match, and none again afterwards.
 
 #[allow(dead_code, reason = "other stories use more of it")]
 mod presses;
@@ -13,7 +13,7 @@ fn delay(town: &mut Cluster, house: usize) -> u32 {
     town.room(house).stats().input_delay_frames
 }
 
-/// A peer alone, then two far from each other, then one alone again.
+/// A peer alone, then two distant peers, then one alone again.
 fn alone_together_alone(session: &TimelineConfig, among: std::ops::RangeInclusive<u32>) {
     let config = |house| House::peer_config(house).with_engine(session.clone());
     let mut town = Cluster::of(2);
@@ -52,7 +52,7 @@ fn chosen_input_delay_stays_alone_and_together() {
     town.open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(500);
     assert_eq!(delay(&mut town, 0), 3);
-    // Another match, and back to the one before.
+    // Joins another match, and then returns to the first.
     town.room(0).suspend();
     town.run_ms(1_000).room(0).resume();
     town.run_until("it is back", 3_000, |town| town.is_together(0)).run_ms(500);
@@ -66,7 +66,7 @@ fn chosen_input_delay_stays_alone_and_together() {
     let _: &RoomConfig = town.room(0).config();
 }
 
-/// No player waits for a delay that is not there yet when another joins.
+/// When another peer joins, no player waits for an input delay that is not reached yet.
 #[test]
 fn joiner_finds_input_delay_that_fits() {
     let mut town = Cluster::of(2);

@@ -1,4 +1,4 @@
-//! An object larger than a packet changes again and again while many small ones move.
+//! An object larger than a packet changes repeatedly while many small ones move.
 
 #![allow(clippy::float_arithmetic, reason = "places")]
 
@@ -23,12 +23,12 @@ struct Mover {
     place: [f32; 2],
     #[kind(range = -200.0..=200.0, precision = 0.5)]
     velocity: [f32; 2],
-    /// The step of the leader in which it was moved.
+    /// The leader's step in which it was moved.
     #[kind(range = 0..=1_000_000)]
     step: u32,
 }
 
-/// The large object: its bytes do not fit into a packet, so it names them.
+/// The large object: its bytes do not fit into a packet, so it has the name of a blob.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Map {
     ground: Blob,
@@ -39,7 +39,7 @@ struct Map {
 struct Land {
     random: Prng,
     steps: u32,
-    /// Maps that this peer has received whole, by their number.
+    /// Numbers of the maps that this peer has received completely.
     had: Vec<u16>,
 }
 

@@ -1,4 +1,4 @@
-//! Every phase of a room against everything that can happen to it, for all engines.
+//! Every phase of a room with every possible action, for all engines.
 
 #[allow(dead_code, reason = "other tests need more of it")]
 mod callers;

@@ -1,4 +1,4 @@
-//! Replay files, as a room gives them out during a match.
+//! Replay files that a room returns during a match.
 
 #[allow(dead_code, reason = "other stories use more of it")]
 mod presses;
@@ -38,7 +38,7 @@ fn every_peer_has_replay_from_where_it_joined() {
 #[test]
 fn replay_saved_during_match_is_undamaged() {
     let mut town = Cluster::of(1);
-    // Not at the end of a chunk: frames that wait for theirs are in the file as well.
+    // Not at the end of a chunk: frames that are not in a chunk yet are in the file as well.
     town.open(0).run_ms(2_300);
     let settled = town.room(0).confirmed().map(|(_, game)| game.frame);
     let first = town.room(0).replay_bytes().expect("a replay");
@@ -51,7 +51,7 @@ fn replay_saved_during_match_is_undamaged() {
     playback.seek(replay.last_frame());
     let (last_played, settled) = (playback.game().frame, settled.expect("confirmed"));
     assert!(settled - last_played < 8, "up to the last frames that are final: {last_played} of {settled}");
-    // Saving ends nothing: a later file has more of the same match.
+    // The recording goes on after a file was made: a later one has more of the same match.
     town.run_ms(1_000);
     let second = town.room(0).replay_bytes().expect("a replay");
     let replay = Replay::<Presses>::read(&second, 0).expect("a whole beginning");

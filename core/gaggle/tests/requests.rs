@@ -15,7 +15,7 @@ use gaggle::{
     SavedStates, Slot, SlotSet, State, StateShape,
 };
 
-/// Every input of the past decides about every later state.
+/// A game in which every past input affects every later state.
 #[derive(Debug, Clone, PartialEq, Eq, State)]
 struct Mixer {
     frame: u32,
@@ -24,7 +24,7 @@ struct Mixer {
 }
 
 thread_local! {
-    /// The peer that computes something else, and the peer that computes.
+    /// The peer that computes a wrong state, and the peer that computes now.
     static BROKEN: Cell<Option<usize>> = const { Cell::new(None) };
     static COMPUTING: Cell<usize> = const { Cell::new(0) };
 }
@@ -49,7 +49,7 @@ fn mixer() -> Mixer {
     Mixer { frame: 0, mixed: 1, presses: [0; 4] }
 }
 
-/// One kind of room or the other.
+/// A room of either kind.
 enum Peer {
     Game(Box<GameRoom<Mixer, SimPlatform>>),
     Caller(Box<RequestRoom<u8, SimPlatform>>, Box<SavedStates<Mixer>>, Box<Held<Mixer>>),
@@ -200,7 +200,8 @@ impl Cluster {
         self.events[peer].iter().filter(|event| what(event)).count()
     }
 
-    /// These peers play one match, and all confirmed states of the next second are equal.
+    /// Asserts that these peers play one match, and that all confirmed states of the next second
+    /// are equal.
     fn expect_one_match(&mut self, peers: &[usize]) {
         self.hashes.clear();
         self.compared = 0;
@@ -230,7 +231,7 @@ fn both_kinds_of_rooms_play_one_match() {
         cluster.open_until_playing(1, second);
         assert!(cluster.peer(1).game().frame > before, "a joiner takes over what was played before");
         cluster.expect_one_match(&[0, 1]);
-        // A third one joins late, and its donor is either of them.
+        // A third peer joins late, with a donor of either kind.
         cluster.open_until_playing(2, Kind::Caller);
         cluster.expect_one_match(&[0, 1, 2]);
         let joined = |event: &RoomEvent| matches!(event, RoomEvent::PlayerJoined { .. });
@@ -357,7 +358,7 @@ fn suspended_caller_leaves_and_rejoins() {
     let is_back = |cluster: &mut Cluster| cluster.peer(1).room().phase() == Phase::Playing;
     cluster.run_until("it is back", 4_000, is_back);
     cluster.expect_one_match(&[0, 1]);
-    // It goes on alone with what it has.
+    // The peer goes on alone with its state.
     cluster.peer(1).room().leave();
     cluster.run_ms(100);
     let before = cluster.peer(1).game().clone();
@@ -372,7 +373,7 @@ fn update_before_requests_are_drained_is_harmless() {
     let mut cluster = Cluster::new();
     cluster.open_until_playing(0, Kind::Game);
     cluster.open_until_playing(1, Kind::Caller);
-    // The caller looks at one request of an update, or at none, for a while.
+    // For a while the caller fetches one request of an update, or none.
     for nth in 0..20 {
         let now = cluster.net.advance();
         cluster.peer(0).update(now, 1);
@@ -386,7 +387,7 @@ fn update_before_requests_are_drained_is_harmless() {
     }
     cluster.run_ms(1_000);
     cluster.expect_one_match(&[0, 1]);
-    // It leaves in the middle of an update.
+    // The peer leaves in the middle of an update.
     let now = cluster.net.advance();
     let Peer::Caller(room, saved, held) = cluster.peer(1) else { unreachable!() };
     room.update(now);

@@ -1,4 +1,4 @@
-//! Host, readiness and settings of a room, the same for both engines; and inputs made for each
+//! Host, readiness and settings of a room, the same for both engines; inputs computed for each
 //! tick.
 
 #[allow(dead_code, reason = "the stories of world rooms need more of it")]
@@ -121,7 +121,7 @@ where
             members.into_iter().filter(|member| member.is_ready).map(|member| member.peer).collect();
         assert_eq!(is_ready, [peer]);
     }
-    // A match that starts needs readiness for the next one.
+    // After the start of a match, readiness is for the next one.
     town.room(0).host_command(HostCommand::Start { countdown: Micros::ZERO }).expect("it is the host");
     town.run_ms(500);
     assert!(town.room(2).members().iter().all(|member| !member.is_ready));

@@ -17,7 +17,7 @@ fn came(event: &RoomEvent) -> bool {
     matches!(event, RoomEvent::PlayerJoined { .. })
 }
 
-/// Causes with which players left, as a peer was told.
+/// Causes with which players left, according to a peer's events.
 fn partings(town: &Cluster, house: usize) -> Vec<LeaveCause> {
     let parting = |event: &RoomEvent| match event {
         RoomEvent::PlayerLeft { cause: parting, .. } => Some(*parting),
@@ -345,8 +345,8 @@ fn match_goes_on_without_lobby() {
     }
 }
 
-/// Two have played for a while, something happens to the second, and ten seconds after it is over
-/// both are in one match again, in their slots and known to the lobby.
+/// Two peers play for a while, something happens to the second, and ten seconds after it ends both
+/// must be in one match again, in their slots and known to the lobby.
 fn back_within_ten_seconds(what: &str, happens: impl FnOnce(&mut Cluster)) {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
@@ -577,7 +577,7 @@ fn mistyped_code_costs_no_reservation() {
         town.describe()
     );
     expect_one_match(&mut town, &[0, 1]);
-    // A page without use for its reservation keeps it from no other player.
+    // A page that does not use its reservation blocks no other player.
     town.crash(1).open_with(1, RoomConfig { join: mistyped, ..House::peer_config(1) }).run_ms(3_000);
     assert_eq!(
         count(&town, 1, |event| matches!(event, RoomEvent::RequestRejected { .. })),
@@ -775,7 +775,7 @@ fn desync_is_reported_recovered_and_explained() {
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
-    // Long enough that a wrong frame is not simulated again.
+    // Long enough that the frame with the wrong state is not resimulated.
     presses::BROKEN.set(Some(2));
     town.run_ms(300);
     presses::BROKEN.set(None);

@@ -31,7 +31,7 @@ fn score_set_once_is_told_in_its_time() {
     town.room(1).set_score(10, Some(1));
     town.run_ms(100);
     assert_eq!(told(&town, 1).iter().map(|told| told.1).collect::<Vec<_>>(), [10]);
-    // Too soon after the first: it waits, and no further call is needed.
+    // Too soon after the first score: it is sent later without a further call.
     town.room(1).set_score(20, Some(1));
     town.run_ms(14_000);
     assert_eq!(told(&town, 1).len(), 1);

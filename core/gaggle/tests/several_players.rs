@@ -1,4 +1,4 @@
-//! Several players at one peer in a world of replicated objects: joining, coming late, crashing.
+//! Several players at one peer in a world of replicated objects: joining, late joining, crashing.
 
 mod pond;
 mod town;

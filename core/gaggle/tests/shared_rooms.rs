@@ -18,7 +18,7 @@ fn came(event: &RoomEvent) -> bool {
     matches!(event, RoomEvent::PlayerJoined { .. })
 }
 
-/// Causes with which players left, as a peer was told.
+/// Causes with which players left, according to a peer's events.
 fn partings(town: &Cluster, house: usize) -> Vec<LeaveCause> {
     let parting = |event: &RoomEvent| match event {
         RoomEvent::PlayerLeft { cause: parting, .. } => Some(*parting),
@@ -27,7 +27,7 @@ fn partings(town: &Cluster, house: usize) -> Vec<LeaveCause> {
     town.told[house].iter().filter_map(parting).collect()
 }
 
-/// So many peers in one world of this policy.
+/// `houses` peers in one world with this policy.
 fn together(houses: usize, policy: &AuthorityPolicy) -> Cluster {
     let mut town = Cluster::of(houses);
     for house in 0..houses {
@@ -105,7 +105,7 @@ fn lobby_tells_who_joined_later() {
         town.open(house);
         town.run_until("it is in", 3_000, move |town| town.is_together(house));
     }
-    // All that peers hear of the third comes from the lobby.
+    // The peers know the third one only through the lobby.
     town.deafen(2).open(2).run_ms(2_000);
     let peers: Vec<_> = (0..3)
         .map(|house| {
@@ -118,7 +118,7 @@ fn lobby_tells_who_joined_later() {
     };
     assert_eq!(later(&mut town, 0), [false, true, true]);
     assert_eq!(later(&mut town, 1), [false, false, true]);
-    // A server that has forgotten everything changes nothing about it.
+    // A server that has lost its state changes nothing about that.
     town.set_lobby_up(false).run_ms(3_000).set_lobby_up(true).run_ms(10_000);
     assert_eq!(later(&mut town, 0), [false, true, true]);
     town.crash(1).run_ms(60_000).open(1);
@@ -539,7 +539,7 @@ fn leader_that_leaves_is_succeeded_at_once() {
         town.run_ms(2_000);
         town.room(0).leave();
         town.run_until("another leads", 1_000, |town| town.room(1).is_leader());
-        // Far less than the timeout of a peer.
+        // Far less than a peer's timeout.
         town.run_ms(400);
         let session = town.room(1).session();
         let held: Vec<Option<Slot>> = rocks(session).into_iter().map(|(_, _, holder)| holder).collect();

@@ -34,7 +34,7 @@ fn signed_in_player_has_name_of_token() {
     assert_eq!(own_name(&mut cluster, 1), "Ottilie");
     let signed_in = RoomEvent::SignedIn { name: "Ottilie".to_string() };
     assert_eq!(cluster.count(1, |event| *event == signed_in), 1, "{:?}", cluster.events[1]);
-    // Reported once, also after a lost connection.
+    // Reported once, even after a lost connection.
     cluster.net.set_lobby_up(false);
     cluster.run_ms(1_000);
     cluster.net.set_lobby_up(true);

@@ -15,7 +15,7 @@ fn members_gather_and_start_together<E: Subject>() {
     let mut cluster = Cluster::<E>::new(STRICT, 2);
     let waiting = Phase::Lobby { starts_at: None };
     assert_eq!(cluster.phases(), [waiting; 3], "{:?}", cluster.events);
-    // Members talk and show what they chose before any match.
+    // Members exchange messages and values before any match.
     cluster.room(1).send_message(None, b"hello").expect("links are up");
     cluster.room(1).set_value(1, b"boat").expect("short enough");
     cluster.run_ms(300);
@@ -49,7 +49,7 @@ fn members_gather_and_start_together<E: Subject>() {
     assert_eq!((first.round, first.players), (1, 3));
     assert!((0..3).all(|peer| cluster.count(peer, |event| *event == RoomEvent::MatchJoined) == 1));
 
-    // No player joins a match that does not allow it.
+    // No player joins a match that does not permit it.
     cluster.open(3, JoinTarget::Code(cluster.code(0)), StartMode::DropIn);
     cluster.run_ms(1_000);
     let started = |event: &RoomEvent| matches!(event, RoomEvent::RequestRejected { rejection: why, .. } if why.code == RejectionCode::RoomStarted);
@@ -98,7 +98,7 @@ fn late_members_join_running_match<E: Subject>() {
 
 fn start_waits_for_no_absent_member<E: Subject>() {
     let mut cluster = Cluster::<E>::new(LOOSE, 4);
-    // One hides its page, one crashes in the countdown, one falls asleep in it.
+    // One peer hides its page, one crashes in the countdown, one is suspended in it.
     cluster.room(1).suspend();
     cluster.run_ms(300);
     cluster.start(2_000);
@@ -142,7 +142,7 @@ fn lone_host_starts_and_friends_drop_in<E: Subject>() {
     cluster.open(1, JoinTarget::Code(cluster.code(0)), StartMode::DropIn);
     cluster.run_ms(3_000);
     assert_eq!(cluster.expect_one_match(&[0, 1]), begun);
-    // A peer that leaves plays solo, and is in no lobby.
+    // A peer that leaves plays solo, and its phase is not `Lobby`.
     cluster.room(1).leave();
     cluster.run_ms(500);
     assert_eq!(cluster.room(1).phase(), Phase::Solo);
@@ -176,7 +176,7 @@ mod games {
         super::spectator_in_lobby_sees_first_match::<GameEngine<Race>>();
     }
 
-    /// All peers have the first frame in common, and none has played before it.
+    /// All peers have the first frame in common, and none simulated it before all were there.
     #[test]
     fn first_frame_has_inputs_of_all() {
         let mut cluster = Cluster::<GameEngine<Race>>::new(LOOSE, 2);

@@ -1,5 +1,5 @@
-//! Obstacles to playing together are reported, and no peer counts as playing that is not: other
-//! builds, undecodable states, large and too large states, slow links.
+//! Obstacles to playing together are reported, and a peer that does not play is not shown as
+//! playing: other builds, undecodable states, large and too large states, slow links.
 
 mod town;
 
@@ -35,11 +35,11 @@ thread_local! {
     static COMPUTING: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A state of any size, written by hand: its shape does not tell what is in it.
+/// A state of any size with a handwritten codec: its shape says nothing about its fields.
 #[derive(Debug, Clone)]
 struct Heap {
     frame: u32,
-    /// The build that made it: what build 1 writes only peer 0 can read.
+    /// The build that made it: states of build 1 can be decoded by peer 0 only.
     build: u8,
     bulk: Rc<[u8]>,
 }
@@ -134,7 +134,7 @@ impl<G: Game<Input = u8> + Clone> AnyBuild for GameRoom<G, SimPlatform> {
     }
 }
 
-/// What a peer plays.
+/// Game that a peer plays.
 #[derive(Clone, Copy)]
 enum Build {
     Rope,
@@ -191,7 +191,7 @@ impl Subject for House {
 
 type Cluster = town::Cluster<House>;
 
-/// A peer that plays this, in the room with this code if there is one.
+/// A peer that plays this game, in the room with this code if there is one.
 fn playing(house: usize, build: Build, code: Option<RoomCode>) -> (RoomConfig, Build) {
     let (config, _) = House::peer_config(house);
     (RoomConfig { join: code.map_or(JoinTarget::Matchmake, JoinTarget::Code), ..config }, build)
@@ -201,7 +201,7 @@ fn count(town: &Cluster, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usi
     town.told[house].iter().filter(|event| what(event)).count()
 }
 
-/// The peer never joined, was told, and plays on.
+/// Asserts that the peer never joined, was told so, and plays on.
 fn expect_alone(town: &mut Cluster, house: usize) {
     assert_eq!(count(town, house, |event| *event == RoomEvent::MatchJoined), 0, "{}", town.describe());
     assert_eq!(town.room(house).0.phase(), Phase::Solo, "{}", town.describe());

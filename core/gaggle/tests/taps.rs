@@ -1,4 +1,4 @@
-//! What a player presses counts, and counts once, at any rate of the display.
+//! A player's press counts exactly once, at any display rate.
 
 use gaggle::{Game, GameRoom, Input, Inputs, Micros, NoNetwork, RoomConfig, Slot, State};
 
@@ -45,8 +45,8 @@ const JUMP: Pad = Pad { held: false, jump: true };
 #[test]
 fn tap_of_one_displayed_frame_counts_once_at_any_rate() {
     for rate in [20, 30, 60, 75, 144, 240] {
-        // About one tap every tenth of a second, each in a single displayed frame; none so late
-        // that no tick follows.
+        // About one tap every tenth of a second, each in a single displayed frame, and none after
+        // the last tick.
         let (every, last) = (rate / 10, 2 * rate - rate / 5);
         let is_tap = |shown: u64| shown.is_multiple_of(every) && shown < last;
         let taps = (1..last).filter(|shown| is_tap(*shown)).count() as u32;
@@ -70,7 +70,7 @@ fn one_shot_key_held_down_counts_once_at_any_rate() {
     for rate in [20, 30, 60, 75, 144, 240] {
         let end = play(rate, |_| Some(JUMP));
         assert_eq!(end.jumps, 1, "held from the start, at {rate} Hz");
-        // Another key goes down and up all the time, which is no reason to jump.
+        // Another key goes down and up all the time, which must not cause jumps.
         let end = play(rate, |shown| Some(Pad { held: shown / 3 % 2 == 0, jump: shown > rate / 2 }));
         assert_eq!(end.jumps, 1, "while another key changes, at {rate} Hz");
         assert!(end.held > 30, "the other key was held for {} frames at {rate} Hz", end.held);

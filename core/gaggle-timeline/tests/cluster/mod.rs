@@ -1,5 +1,5 @@
 //! Peers that join and leave over real links on a simulated network: a whole match in virtual time
-//! in which everything about membership can happen.
+//! with every event of membership.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the company")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
@@ -30,15 +30,15 @@ gaggle_testkit::mix_game! {
     },
 }
 
-/// A game with a state of about so many bytes that no packing makes smaller.
+/// A game with a state of about this many bytes that cannot be compressed.
 fn game_of(bulk_bytes: usize) -> MixGame {
     MixGame::new((0..bulk_bytes as u32 / 4).map(|n| n.wrapping_mul(0x9e37_79b9)).collect())
 }
 
 thread_local! {
-    /// The next tick of a live game damages its state, as a bad memory cell would.
+    /// Set if the next tick of a live game corrupts its state, as a faulty memory cell would.
     static FLIP: Cell<bool> = const { Cell::new(false) };
-    /// The peer that computes now gets another result in this frame, whenever it simulates it.
+    /// Frame for which the peer that computes now gets another result, whenever it simulates it.
     static ODD_FRAME: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
@@ -56,17 +56,17 @@ pub struct Machine {
     pub member_at: Option<Micros>,
     held: u8,
     straight: MixGame,
-    /// Of each slot, how many confirmed frames in a row it has been present.
+    /// By slot, the number of consecutive confirmed frames in which it was present.
     pub present_frames: [u32; 8],
     pub straight_at: Frame,
-    /// First frame of the stay it follows, and how many snapshots had been taken by then.
+    /// First frame of the stay that `straight` follows, and the number of snapshots taken by then.
     straight_from: Option<(Frame, u64)>,
-    /// Its state was damaged: it may differ from a straight run.
+    /// Whether its state was corrupted: it may differ from the reference run.
     pub damaged: bool,
     flip_next: bool,
-    /// Frame of which it computes another result than the others.
+    /// Frame for which it computes another result than the others.
     pub odd_frame: Option<u32>,
-    /// By branch and frame, the hash of what it confirmed.
+    /// Hash of what it confirmed, by branch and frame.
     pub confirmed: BTreeMap<(u64, Frame), u64>,
     pub compared: u64,
 }
@@ -93,12 +93,12 @@ pub fn config(slots: usize) -> TimelineConfig {
 }
 
 impl Cluster {
-    /// So many peers on the network, of which the first `players` start a match together.
+    /// A network of `machines` peers, of which the first `players` start a match together.
     pub fn of(machines: usize, players: usize, seed: u64) -> Cluster {
         Cluster::configured(machines, players, seed, config(machines.max(4)), 0)
     }
 
-    /// So many peers, all of them off.
+    /// A network of peers that are all off.
     pub fn empty(machines: usize, seed: u64) -> Cluster {
         Cluster::of(machines, 0, seed)
     }
@@ -186,7 +186,7 @@ impl Cluster {
         self
     }
 
-    /// Starts a peer (again) that joins.
+    /// Starts a peer, possibly again, that joins.
     pub fn join(&mut self, index: usize) -> &mut Self {
         let session = self.joiner(index);
         let carrier = self.net.restarted_carrier(index);
@@ -230,7 +230,7 @@ impl Cluster {
         self
     }
 
-    /// Links it to all peers that are on.
+    /// Links a peer to all peers that are on.
     pub fn connect(&mut self, index: usize) -> &mut Self {
         for other in (0..self.machines.len()).filter(|other| *other != index) {
             if self.machines[other].on {
@@ -306,7 +306,7 @@ impl Cluster {
         self.run(ms(millis))
     }
 
-    /// Runs until the condition holds.
+    /// Runs until the condition holds; fails after the limit.
     pub fn run_until(&mut self, what: &str, limit_ms: u64, so: impl Fn(&Cluster) -> bool) -> &mut Self {
         let end = self.now() + ms(limit_ms);
         while !so(self) {
@@ -376,7 +376,8 @@ impl Cluster {
         self.machines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// These peers are members of one match, in one branch, with the same confirmed past.
+    /// Asserts that these peers are members of one match, in one branch, with the same confirmed
+    /// past.
     pub fn expect_together(&mut self, who: &[usize]) -> &mut Self {
         let history = self.session(who[0]).branch_id();
         for index in who {
@@ -390,7 +391,7 @@ impl Cluster {
         self
     }
 
-    /// All that confirmed a frame of a branch confirmed the same.
+    /// Asserts that all peers that confirmed a frame of a branch confirmed the same inputs.
     pub fn expect_agreement(&mut self) -> &mut Self {
         let mut all: BTreeMap<(u64, Frame), (usize, u64)> = BTreeMap::new();
         for (index, machine) in self.machines.iter().enumerate() {
@@ -431,7 +432,8 @@ impl Cluster {
 }
 
 impl Machine {
-    /// A second game follows what is confirmed, and whatever the peer holds must equal it.
+    /// Advances the reference game to the confirmed frame, and asserts that the peer's state equals
+    /// it.
     fn follow_straight(&mut self, index: usize) {
         let session = self.timeline.session();
         if !session.is_running() {

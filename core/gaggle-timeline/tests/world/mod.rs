@@ -1,5 +1,5 @@
 //! A whole match in virtual time: peers with their own clocks, a network that delays, drops and
-//! reorders by seed, and players whose every input is written down.
+//! reorders by seed, and a record of every input.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the world")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
@@ -18,7 +18,7 @@ gaggle_testkit::mix_game! { vis: pub, engine: gaggle_timeline, input: u8, slots:
 pub struct Machine<G: Game> {
     pub timeline: Timeline<G>,
     pub pace: TickClock,
-    /// Its clock runs at this many millionths of true time.
+    /// Speed of its clock, in millionths of true time.
     pub clock_ppm: u64,
     pub starts_at: Micros,
     pub asleep_until: Micros,
@@ -26,14 +26,14 @@ pub struct Machine<G: Game> {
     pub events: Vec<SessionEvent>,
     pub speeds: Vec<u32>,
     ticks: u64,
-    /// A second game that only ever sees confirmed inputs.
+    /// The reference game, which gets only confirmed inputs.
     straight: G,
-    /// Frame it is at, and the one it began at.
+    /// Its current frame, and its first frame.
     straight_at: Frame,
     straight_from: Frame,
     /// Its hash after each frame.
     straight_hashes: BTreeMap<Frame, u64>,
-    /// Inputs of this peer's players, and those its stream has, without repetitions.
+    /// Inputs of this peer's players, and those in its stream, without repetitions.
     pressed: Vec<u8>,
     told: Vec<u8>,
 }
@@ -50,17 +50,17 @@ pub struct World<G: Game<Input = u8>> {
     pub now: Micros,
     pub rng: Prng,
     pub delivered: u64,
-    /// Each peer's inputs, as its players gave them: (tick, input).
+    /// Inputs of each peer's players.
     press: Press,
     held: Vec<u8>,
-    /// Lets a test damage what a peer sends. What it leaves empty is lost.
+    /// Lets a test change a peer's packets. An emptied packet is lost.
     pub tamper: Tamper,
     /// Called before each peer's tick with its index and the number of the tick.
     pub before_tick: Box<dyn FnMut(usize, u64)>,
-    /// Off in worlds whose games are broken on purpose.
+    /// False in worlds whose games are deliberately wrong.
     pub compare_with_straight: bool,
     step: Micros,
-    /// How often a rolled-back state was compared with a straight run.
+    /// Number of comparisons of a rolled-back state with the reference run.
     pub compared: u64,
 }
 
@@ -182,7 +182,7 @@ impl<G: Game<Input = u8>> World<G> {
         self
     }
 
-    /// Ends all input and all disturbance, and lets everything arrive.
+    /// Ends all input and all faults, and lets all packets arrive.
     pub fn settle(&mut self) -> &mut Self {
         self.net.set_conditions(NetConditions::latency_ms(20));
         self.press = Box::new(|_, _, _| 0);
@@ -240,7 +240,8 @@ impl<G: Game<Input = u8>> World<G> {
         }
     }
 
-    /// The straight game follows what is confirmed, and whatever the peer holds must equal it.
+    /// Advances the reference game to the confirmed frame, and asserts that the peer's state equals
+    /// it.
     fn run_straight(&mut self, index: usize) {
         if !self.compare_with_straight {
             return;
@@ -248,7 +249,7 @@ impl<G: Game<Input = u8>> World<G> {
         let machine = &mut self.machines[index];
         let session = machine.timeline.session();
         if machine.straight_from != session.start_frame() {
-            // It took over another peer's state: what it confirmed before is void.
+            // The peer took another peer's state: its earlier confirmed frames are void.
             let Some((frame, game)) = machine.timeline.confirmed_game() else { return };
             machine.straight.copy_from(game);
             machine.straight_from = session.start_frame();
@@ -310,8 +311,8 @@ impl<G: Game<Input = u8>> World<G> {
         self.machines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// All peers hold the same history as far as both confirmed it, it is what the players did, and
-    /// none complained.
+    /// Asserts that all peers hold the same inputs as far as both confirmed them, equal to what the
+    /// players did, and that no peer reported a fault.
     pub fn expect_agreement(&mut self) -> &mut Self {
         let from = self.machines.iter().map(|m| m.straight_from).max().unwrap();
         let to = self.machines.iter().map(|m| m.straight_at).min().unwrap();
@@ -322,8 +323,8 @@ impl<G: Game<Input = u8>> World<G> {
                     assert_eq!(hash, other, "peers 0 and {index} differ at {frame}");
                 }
             }
-            // A stalled or shrinking tick may merge two samples; what is sent is then a part of
-            // what was pressed.
+            // A stalled tick or a shrinking delay may merge two samples; the sent inputs are then a
+            // part of the pressed ones.
             let pressed = &mut machine.pressed.iter();
             assert!(
                 machine.told.iter().all(|told| pressed.any(|press| press == told)),
@@ -344,7 +345,7 @@ impl<G: Game<Input = u8>> World<G> {
         self
     }
 
-    /// Not one input was lost, doubled or moved before another.
+    /// Asserts that no input was lost, doubled or moved before another.
     pub fn expect_every_press_told(&mut self) -> &mut Self {
         for (index, machine) in self.machines.iter().enumerate() {
             assert_eq!(machine.told, machine.pressed, "machine {index}");

@@ -4,7 +4,7 @@ use gaggle::kit::{decode_state, encode_state};
 use gaggle::timeline::{Inputs, MatchStart};
 use gaggle::{Game, Simulate};
 
-/// The one state there is, and the one that a match begins with.
+/// The single current state, and the one that a match begins with.
 #[derive(Debug, Clone)]
 pub(crate) struct Held<G> {
     pub(crate) game: G,

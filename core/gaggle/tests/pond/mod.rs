@@ -40,13 +40,13 @@ pub(crate) struct Oars {
     pub(crate) splash: bool,
 }
 
-/// What a peer keeps beside the objects.
+/// A peer's own data beside the objects.
 #[derive(Debug, Default)]
 pub(crate) struct Pond {
     pub(crate) steps: u32,
     /// How often this peer entered a world.
     pub(crate) entered: u32,
-    /// All input stops, so that worlds can be compared.
+    /// Whether all input has stopped, so that worlds can be compared.
     pub(crate) still: bool,
     pub(crate) shouts: Vec<(Slot, u8)>,
     pub(crate) gained: Vec<ObjectId>,
@@ -58,7 +58,7 @@ impl Pond {
         session.iter::<Boat>().find(|(_, boat)| own(boat)).map(|(id, _)| id)
     }
 
-    /// The player strikes out with its oar: its boat moves, and sometimes a rock.
+    /// A player's stroke: its boat moves, and sometimes a rock.
     fn strike(&self, session: &mut Session, player: Slot, oars: Oars) {
         let strokes = u8::from(oars.row) + u8::from(oars.splash);
         let boat = Pond::boat_of(session, player).filter(|boat| session.has_authority(*boat));
@@ -163,7 +163,7 @@ impl Subject for House {
         let beat = now.get() / FRAME.get() / (3 + house as u64);
         let row = !self.world().still && beat % 2 == 1;
         self.set_input(0, Oars { row, splash: false });
-        // A second player at this peer rows slower.
+        // A second player at this peer rows more slowly.
         let row = !self.world().still && now.get() / FRAME.get() / 20 % 2 == 1;
         self.set_input(1, Oars { row, splash: false });
         self.update(now);
@@ -203,7 +203,7 @@ pub(crate) fn rocks(session: &Session) -> Vec<(ObjectId, Rock, Option<Slot>)> {
     all
 }
 
-/// These peers are in one world, and after a moment of stillness it is the same for all: rocks,
+/// Asserts that these peers are in one world, which is the same for all after input stops: rocks,
 /// boats, authority, leader.
 pub(crate) fn expect_one_world(town: &mut Cluster, houses: &[usize]) {
     for &house in houses {
@@ -227,13 +227,13 @@ pub(crate) fn expect_one_world(town: &mut Cluster, houses: &[usize]) {
     }
 }
 
-/// Strokes of a player, as a peer sees them.
+/// Strokes of a player, according to a peer.
 pub(crate) fn strokes(town: &mut Cluster, house: usize, player: Slot) -> u32 {
     let boats = boats(town.room(house).session());
     boats.iter().filter(|(_, boat, _)| boat.sailor == player.byte()).map(|(_, boat, _)| boat.strokes).sum()
 }
 
-/// Pushes of all rocks, as a peer sees them.
+/// Pushes of all rocks, according to a peer.
 pub(crate) fn pushes(town: &mut Cluster, house: usize) -> u32 {
     rocks(town.room(house).session()).iter().map(|(_, rock, _)| rock.pushes).sum()
 }

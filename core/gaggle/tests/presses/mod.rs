@@ -1,4 +1,4 @@
-//! The smallest game on one timeline, and what its peers must have in common.
+//! The smallest game on one timeline, and assertions about its peers.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ pub(crate) struct Presses {
 }
 
 thread_local! {
-    /// The peer that computes something else.
+    /// The peer that computes a wrong state.
     pub(crate) static BROKEN: Cell<Option<usize>> = const { Cell::new(None) };
     /// The peer that computes at the moment.
     static COMPUTING: Cell<usize> = const { Cell::new(0) };
@@ -58,7 +58,7 @@ impl Subject for House {
         GameRoom::open(now, config, platform, game, seed).expect("settings that can be")
     }
 
-    /// Every player presses in every other frame, each in a rhythm of its own.
+    /// Every player presses in every other frame, at an offset of its own.
     fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent> {
         let beat = now.get() / FRAME.get() / (3 + house as u64);
         self.set_input(0, (beat % 2) as u8);
@@ -83,7 +83,7 @@ impl Subject for House {
     }
 }
 
-/// These peers play one match: the same confirmed states, and all of them are in it.
+/// Asserts that these peers play one match, with the same confirmed states.
 pub(crate) fn expect_one_match(town: &mut Cluster, houses: &[usize]) {
     town.run_ms(500);
     for &house in houses {

@@ -1,4 +1,5 @@
-//! Peers whose host starts the matches, with a game and a world that know how they began.
+//! Peers whose host starts the matches, with a game and a world that keep the parameters of their
+//! start.
 
 use gaggle::link::sim::Conditions;
 use gaggle::lobby::client::RequestId;
@@ -14,7 +15,7 @@ use crate::callers::Held;
 
 const SETTINGS: &str = r#"{"map":"fen"}"#;
 
-/// What a match of either engine knows of its start.
+/// Start parameters that a match of either engine keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Begun {
     pub(crate) seed: u64,
@@ -90,7 +91,7 @@ impl World for Field {
 }
 
 pub(crate) trait Subject: Engine<Input = u8> + Sized {
-    /// What the caller of a room keeps, where the room does not keep the state.
+    /// State that the caller of a room keeps, where the room does not.
     type Caller: Default;
 
     fn config() -> RoomConfig<Self::Config>;
@@ -181,7 +182,7 @@ pub(crate) struct Cluster<E: Subject> {
 }
 
 impl<E: Subject> Cluster<E> {
-    /// A room of peer 0 that `peers` others have joined.
+    /// A room of peer 0 that `others` peers have joined.
     pub(crate) fn new(start: StartMode, others: usize) -> Cluster<E> {
         let net = SimLobby::new(5, 11, Conditions::latency_ms(40));
         let mut cluster = Cluster {
@@ -255,7 +256,7 @@ impl<E: Subject> Cluster<E> {
         self.events[peer].iter().filter(|event| what(event)).count()
     }
 
-    /// All of these play in one match. Returns what they know of its start.
+    /// Asserts that all of these play in one match. Returns its start parameters.
     pub(crate) fn expect_one_match(&mut self, peers: &[usize]) -> Begun {
         let begun: Vec<Begun> = peers.iter().map(|&peer| self.begun(peer)).collect();
         assert!(begun.iter().all(|other| *other == begun[0]), "{begun:?} {:?}", self.events);

@@ -13,20 +13,19 @@ use gaggle_lobby::client::ClientConfig;
 
 pub(crate) use gaggle::testing::{FRAME, SimPlatform};
 
-/// What a peer runs: a room, or a program around one.
+/// Program of a peer: a room, or code around one.
 pub(crate) trait Subject: Sized {
     type Config;
 
     fn peer_config(house: usize) -> Self::Config;
     fn open_peer(now: Micros, config: Self::Config, platform: SimPlatform, seed: u64) -> Self;
-    /// One displayed frame, with this peer's input.
-    /// Returns what the room reported.
+    /// Updates one displayed frame, with this peer's input. Returns the room's events.
     fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent>;
     fn any_room(&self) -> &dyn AnyRoom;
     fn describe(&mut self) -> String;
 }
 
-/// A player of its own for each peer.
+/// A different player for each peer.
 pub(crate) fn client_config(house: usize) -> ClientConfig {
     SimLobby::client_config(house)
 }
@@ -37,9 +36,9 @@ pub(crate) struct Cluster<R> {
     pub(crate) rooms: Vec<Option<R>>,
     /// Events of each peer since its room was opened.
     pub(crate) told: Vec<Vec<RoomEvent>>,
-    /// Peers that are not updated, though everything is there.
+    /// Peers that are not updated, though their links and sockets stay open.
     asleep: BTreeSet<usize>,
-    /// Peers that are updated once in so many frames, as a browser does with a hidden page.
+    /// Peers that are updated once in this many frames, as a browser does with a hidden page.
     throttled: BTreeMap<usize, u64>,
     lives: u64,
 }
@@ -68,13 +67,13 @@ impl<R: Subject> Cluster<R> {
         self
     }
 
-    /// Ends a peer as a crash does: the others hear nothing of it.
+    /// Ends a peer as a crash does: no packet of it arrives any more.
     pub(crate) fn crash(&mut self, house: usize) -> &mut Cluster<R> {
         self.lobby.crash(house, self.rooms[house].take());
         self
     }
 
-    /// The system lets a peer sleep without notice, or wakes it up.
+    /// Suspends a peer without notice, or wakes it up.
     pub(crate) fn sleep(&mut self, house: usize, sleeps: bool) -> &mut Cluster<R> {
         if sleeps {
             self.asleep.insert(house)
@@ -84,14 +83,14 @@ impl<R: Subject> Cluster<R> {
         self
     }
 
-    /// Updates a peer once in so many frames only, as a browser does with a hidden page; every
+    /// Updates a peer once in this many frames only, as a browser does with a hidden page; every
     /// frame with 1.
     pub(crate) fn throttle(&mut self, house: usize, every: u64) -> &mut Cluster<R> {
         self.throttled.insert(house, every);
         self
     }
 
-    /// Scores that a peer told the lobby: time and message.
+    /// Scores that a peer sent to the lobby: time and message.
     pub(crate) fn scores(&self, house: usize) -> Vec<(Micros, String)> {
         self.lobby.scores(house)
     }
@@ -109,7 +108,7 @@ impl<R: Subject> Cluster<R> {
         self.rooms[house].as_mut().expect("the room is open")
     }
 
-    /// The lobby goes away with everything it knew, or comes back.
+    /// Stops the lobby, which loses all its state, or starts it again.
     pub(crate) fn set_lobby_up(&mut self, up: bool) -> &mut Cluster<R> {
         self.lobby.set_lobby_up(up);
         self
@@ -126,12 +125,12 @@ impl<R: Subject> Cluster<R> {
         self
     }
 
-    /// Newer tickets that a peer got.
+    /// Number of newer tickets that a peer received.
     pub(crate) fn tickets_renewed(&self, house: usize) -> usize {
         self.lobby.ticket_renewals(house)
     }
 
-    /// No link opens to or from this peer any more.
+    /// Prevents links to and from this peer from opening.
     pub(crate) fn deafen(&mut self, house: usize) -> &mut Cluster<R> {
         self.lobby.set_isolated(house, true);
         self
@@ -175,7 +174,7 @@ impl<R: Subject> Cluster<R> {
         self
     }
 
-    /// Runs until a condition holds, at most so long.
+    /// Runs until a condition holds, at most for the given time.
     pub(crate) fn run_until(
         &mut self,
         what: &str,
