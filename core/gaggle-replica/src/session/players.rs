@@ -3,7 +3,7 @@
 
 use std::any::type_name;
 
-use gaggle_kit::{Input, PeerId, Slot, SlotSet};
+use gaggle_kit::{Input, OutOfRange, PeerId, Slot, SlotSet};
 
 use super::state::Session;
 use crate::config::SessionError;
@@ -83,7 +83,7 @@ impl Session {
         let max = self.players_max();
         let Some(first) = slots.lowest().filter(|_| slots.len() <= max) else {
             let (setting, value) = ("local players", slots.len() as u64);
-            return Err(SessionError::Setting { setting, value, min: 1, max: max as u64 });
+            return Err(OutOfRange { setting, value, min: 1, max: max as u64 }.into());
         };
         if !self.peers.is_empty() {
             return Err(SessionError::Connected);
