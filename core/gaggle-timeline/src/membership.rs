@@ -86,15 +86,15 @@ pub(crate) enum Fault {
     /// A value in an entry cannot be decoded.
     Value(DecodeError),
     /// It used a ballot above all that can have been used.
-    BallotLeap { number: u32 },
+    BallotTooHigh { number: u32 },
     /// It sent a view that contains this peer without having asked it for a report.
-    ViewUnasked { number: u32 },
+    UnsolicitedView { number: u32 },
     /// It gave a stream slots that the game does not have.
-    NoSuchSlots,
+    UnknownSlots,
     /// Its report cannot be true.
-    ReportFalse,
+    FalseReport,
     /// It says another number of players than before.
-    PlayersChanged { players: u8, seats: u8 },
+    SlotCountChanged { players: u8, seats: u8 },
 }
 
 /// Counts changes for values derived from this machine. Machines in equal states are equal,
@@ -462,14 +462,14 @@ impl Membership {
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
         if !self.has_slots_of(message.rows()) {
-            return Err(Fault::NoSuchSlots);
+            return Err(Fault::UnknownSlots);
         }
         match message {
             Message::PeerStatus { tag, status } => {
                 let latest = self.latest_status(from);
                 let same = latest.filter(|latest| latest.incarnation == status.incarnation);
                 if let Some(same) = same.filter(|same| same.players != status.players) {
-                    return Err(Fault::PlayersChanged { players: status.players, seats: same.players });
+                    return Err(Fault::SlotCountChanged { players: status.players, seats: same.players });
                 }
                 self.peers.entry(from).set_status(tag, status);
                 self.epoch.advance();
