@@ -38,6 +38,7 @@ use state::assemble;
 use work::work;
 
 pub use crate::replicator::Transmit;
+pub use players::PeerIdentity;
 pub use state::Session;
 pub use stats::{SessionStats, SyncProgress};
 
