@@ -144,7 +144,7 @@ impl<E: Engine, P: Platform> Room<E, P> {
     }
 
     /// The slot, and with it the palette, that the next [`Room::restart`] asks for.
-    pub fn set_preferred_slot(&mut self, slot: Option<u8>) {
+    pub fn set_preferred_slot(&mut self, slot: Option<Slot>) {
         self.lobby_room.config.preferred_slot = slot;
     }
 

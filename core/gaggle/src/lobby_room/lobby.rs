@@ -1,7 +1,7 @@
 //! Messages of the lobby, and what follows from them.
 //! The room calls it in every update. Absent: the match.
 
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{Micros, PeerId, Slot};
 use gaggle_link::{Mesh, PathChanged};
 use gaggle_lobby::client::{Client, ClientEvent, ClientOutput, LobbySocket, SocketEvent};
 use gaggle_lobby::message::client::{Create, Find, Ice, Join, Leave};
@@ -35,8 +35,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             self.tell_score();
         }
         let config = &self.config;
-        let (game, mode, build, preferred_slot) =
-            (config.game.clone(), config.mode.clone(), self.build_id.clone(), config.preferred_slot);
+        let (game, mode, build) = (config.game.clone(), config.mode.clone(), self.build_id.clone());
+        let preferred_slot = config.preferred_slot.map(Slot::byte);
         let (max_players, settings) = (Some(config.max_players), config.room_settings.clone());
         let players =
             LocalPlayers::new(config.local_players.min(LocalPlayers::MAX.into()) as u8).unwrap_or_default();
