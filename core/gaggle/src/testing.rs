@@ -127,12 +127,12 @@ impl SimLobby {
         SimPlatform::new(peer, self.shared.clone(), self.net.clone(), Arc::clone(&self.ids))
     }
 
-    /// A person of their own for each peer: key and display name for
+    /// A player of its own for each peer: key and display name for
     /// [`RoomConfig::lobby`](crate::RoomConfig::lobby).
     pub fn client_config(peer: usize) -> ClientConfig {
         ClientConfig {
-            guest_key: Some(format!("key-of-house-number-{peer}")),
-            display_name: Some(format!("House {peer}")),
+            guest_key: Some(format!("guest-key-of-peer-{peer}")),
+            display_name: Some(format!("Peer {peer}")),
             ..ClientConfig::default()
         }
     }
@@ -219,7 +219,7 @@ impl SimLobby {
         shared.observed.ice_made.get(&peer).map(|made| shared.now.since(*made))
     }
 
-    /// Another machine takes this peer's place at the relay, with its ticket.
+    /// Another peer takes this peer's place at the relay, with its ticket.
     pub fn steal_ticket(&mut self, peer: usize) {
         self.shared.lock().observed.robbed.insert(peer);
     }

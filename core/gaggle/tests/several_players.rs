@@ -49,7 +49,7 @@ fn two_players_at_one_peer_play_and_latecomer_sees_both() {
         assert!(seen[2] < seen[1], "each player by its own input: {seen:?}");
         assert_eq!(boats(town.room(0).session()).len(), 4, "{policy:?}: {}", town.describe());
         let members = town.room(2).members();
-        let of_couch = members.iter().find(|member| member.name == "House 1").expect("it is here");
+        let of_couch = members.iter().find(|member| member.name == "Peer 1").expect("it is here");
         assert!(members.len() == 3 && of_couch.slots == slots([1, 2]), "{members:?}");
         assert!(pushes(&mut town, 2) > 1, "{policy:?}: rocks are pushed\n{}", town.describe());
         let came =

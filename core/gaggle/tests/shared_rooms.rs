@@ -69,7 +69,7 @@ fn lone_peer_plays_at_once_and_others_join_its_world() {
         assert_eq!(town.room(1).world().entered, 2);
         let people = town.room(1).members();
         assert!(people.len() == 3 && people.iter().all(|person| person.slots.len() == 1), "{people:?}");
-        assert!(people.iter().any(|person| person.is_leader && person.name == "House 0"));
+        assert!(people.iter().any(|person| person.is_leader && person.name == "Peer 0"));
     }
 }
 
