@@ -117,15 +117,29 @@ impl<I: Input> Requests<I> {
     }
 
     /// The next request of this update; none when all its ticks are done and packets are sent.
-    pub(crate) fn poll_request<P: Platform>(&mut self, room: &mut Lobby<P>) -> Option<Request<'_, I>> {
+    /// `input` is asked before each tick, for each local player.
+    pub(crate) fn poll_request<P: Platform>(
+        &mut self,
+        room: &mut Lobby<P>,
+        input: &mut dyn FnMut(&Self, usize) -> Option<I>,
+    ) -> Option<Request<'_, I>> {
         loop {
             if let Some(work) = self.poll_work() {
                 return self.request(work);
             }
             if self.has_tick_due() {
+                self.ask_for_inputs(input);
                 self.tick(room.now);
             } else if !self.advance(room) {
                 return None;
+            }
+        }
+    }
+
+    pub(crate) fn ask_for_inputs(&mut self, input: &mut dyn FnMut(&Self, usize) -> Option<I>) {
+        for player in 0..self.players.len() {
+            if let Some(input) = input(self, player) {
+                self.set_input(player, input);
             }
         }
     }

@@ -103,11 +103,7 @@ impl<I: Input> Engine for Requests<I> {
     ) -> u32 {
         let ticks = self.begin_update(room);
         if ticks > 0 {
-            for player in 0..self.players.len() {
-                if let Some(input) = input(self, player) {
-                    self.set_input(player, input);
-                }
-            }
+            self.ask_for_inputs(input);
         }
         ticks
     }
