@@ -19,7 +19,7 @@ mod replays;
 
 use gaggle::lobby::client::ClientConfig;
 use gaggle::timeline::TickClock;
-use gaggle::{JoinTarget, Micros, Phase, Platform, RoomCode, RoomEvent};
+use gaggle::{JoinTarget, Micros, Phase, Platform, RoomCode, RoomEvent, Slot};
 use gaggle_scene::palette::SEAT;
 use gaggle_scene::{Canvas, Heard, Hearing, Recipe, Scene, View};
 
@@ -484,7 +484,7 @@ impl Arcade {
         self.shelf.is_trial = self.params.is_trial();
         let mode = self.mode_label();
         self.cabinet.room_mut().set_mode(mode);
-        self.cabinet.room_mut().set_preferred_slot(Some(self.menu.palette as u8));
+        self.cabinet.room_mut().set_preferred_slot(Some(Slot::at(self.menu.palette)));
         let has_bots = self.cabinet.about().has_bots && !matches!(wish, JoinTarget::Spectate(_));
         let start = Start {
             mode: self.menu.mode,

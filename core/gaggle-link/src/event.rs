@@ -83,7 +83,7 @@ pub enum PeerFault {
     MessageTooLarge,
     /// It acknowledged packets that were never sent.
     #[error("acknowledged packets that were never sent")]
-    AckOfUnsent,
+    AckBeyondSent,
     /// A packet of this link is malformed.
     #[error("sent a malformed packet")]
     Malformed,

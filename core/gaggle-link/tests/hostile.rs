@@ -175,12 +175,12 @@ fn fault_closes_link_of_its_peer() {
             a.send_piece(0, 0, &Varint::new(limit + 1));
         }),
         ("no length at all", PeerFault::Malformed, |a, _| a.send_piece(0, 0, &[0xff; 12])),
-        ("of an unsent packet", PeerFault::AckOfUnsent, |a, _| a.send(3, &[0xff, 0xff, 0, 0, 0])),
+        ("of an unsent packet", PeerFault::AckBeyondSent, |a, _| a.send(3, &[0xff, 0xff, 0, 0, 0])),
     ];
     for (name, expected, commit) in crimes {
         let mut scene = Scene::new(&LinkConfig::default());
         // The victim's numbers start anywhere: acknowledge a number half of the range ahead.
-        if expected == PeerFault::AckOfUnsent {
+        if expected == PeerFault::AckBeyondSent {
             scene.step();
             let heard = scene.attacker.hear();
             let number =

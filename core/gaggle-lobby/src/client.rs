@@ -493,9 +493,9 @@ requests! {
     /// Changes the player's name or preferred slot.
     set_profile: Profile;
     /// Requests the leaderboard of a game.
-    top: GetLeaderboard;
+    leaderboard: GetLeaderboard;
     /// Requests own best result, rating and last matches.
-    mine: GetMyStats;
+    my_stats: GetMyStats;
     /// Requests ICE servers with fresh credentials.
     refresh_ice: Ice;
 }

@@ -43,9 +43,9 @@ record! {
 }
 
 impl MatchPlayer {
-    /// Time in which the player may have won points in a match that started at `born`.
-    pub(crate) fn played(&self, born: Micros, now: Micros) -> Micros {
-        now.since(self.first.unwrap_or(self.since).max(born))
+    /// Time in which the player may have won points in a match that started at `started`.
+    pub(crate) fn played(&self, started: Micros, now: Micros) -> Micros {
+        now.since(self.first.unwrap_or(self.since).max(started))
     }
 }
 
@@ -91,7 +91,7 @@ record! {
         /// Hash of the final state.
         digest: Option<String>,
         /// Start of the match in Unix milliseconds.
-        born: u64,
+        match_started_at as "born": u64,
         /// Time of the decision in Unix milliseconds.
         ended: u64,
     }
@@ -183,7 +183,7 @@ pub(crate) fn check(
     mut report: Report,
     cast: &[MatchPlayer],
     rules: &ModeConfig,
-    (born, now): (Micros, Micros),
+    (started, now): (Micros, Micros),
 ) -> Result<Report, Rejection> {
     let bad = |text: String| Rejection::new(RejectionCode::BadReport, text);
     let slots: BTreeSet<Slot> = report.scores.iter().map(|score| score.slot).collect();
@@ -202,7 +202,7 @@ pub(crate) fn check(
             let (given, own) = (slot.number(), participant.slot.number());
             return Err(bad(format!("{peer} played in slot {own}, not {given}")));
         }
-        check_score(*score, rules, participant.played(born, now))?;
+        check_score(*score, rules, participant.played(started, now))?;
         if place.is_some_and(|place| place == 0 || usize::from(place) > report.scores.len()) {
             return Err(bad(format!("a rank must be 1 to {}", report.scores.len())));
         }

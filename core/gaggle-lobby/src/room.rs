@@ -51,7 +51,7 @@ pub struct RoomChange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     view: RoomView,
-    seats: BTreeMap<PeerId, Reservation>,
+    reservations: BTreeMap<PeerId, Reservation>,
     state: RoomState,
     change: RoomChange,
 }
@@ -142,17 +142,17 @@ record! {
 impl Room {
     /// A new room with its creator as the first member.
     pub fn create(now: Micros, new: NewRoom, founder: JoinRequest, link: Attachment) -> Room {
-        let NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, .. } = new;
+        let NewRoom { id, code, seed, game, mode, build, max_players, private, drop_in, .. } = new;
         let NewRoom { host_starts, matched, settings, .. } = new;
         let started = (drop_in && !host_starts).then(|| (Status::Playing, 1, now.as_millis()));
-        let (status, round, born) = started.unwrap_or((Status::Waiting, 0, 0));
+        let (status, round, match_started_at) = started.unwrap_or((Status::Waiting, 0, 0));
         let view = RoomView {
             id,
             code,
             game,
             mode,
             build,
-            seats,
+            max_players,
             private,
             locked: false,
             drop_in,
@@ -162,7 +162,7 @@ impl Room {
             round,
             seed,
             epoch: 1,
-            born,
+            match_started_at,
             starts_at: None,
             host: founder.peer,
             settings,
@@ -202,7 +202,7 @@ impl Room {
             reopened_by: None,
             host_claim: None,
         };
-        Room { view, seats: BTreeMap::new(), state, change: RoomChange::default() }
+        Room { view, reservations: BTreeMap::new(), state, change: RoomChange::default() }
     }
 
     /// The room as its members see it.
@@ -212,12 +212,12 @@ impl Room {
 
     /// What the server knows about a member beyond the view.
     pub fn reservation_of(&self, peer: PeerId) -> Option<&Reservation> {
-        self.seats.get(&peer)
+        self.reservations.get(&peer)
     }
 
     /// Connections of all members.
     pub fn links(&self) -> impl Iterator<Item = (PeerId, Attachment)> {
-        self.seats.iter().filter_map(|(peer, seat)| seat.link.map(|link| (*peer, link)))
+        self.reservations.iter().filter_map(|(peer, seat)| seat.link.map(|link| (*peer, link)))
     }
 
     /// Whether no member is left that could play.
@@ -241,12 +241,12 @@ impl Room {
         }
         let mut held: BTreeMap<NetworkId, usize> = BTreeMap::new();
         for member in self.view.players() {
-            if let Some(seat) = self.seats.get(&member.peer) {
+            if let Some(seat) = self.reservations.get(&member.peer) {
                 *held.entry(seat.source.network).or_default() += member.slots().len();
             }
         }
         held.into_iter()
-            .find(|(_, seats)| 2 * seats > usize::from(self.view.seats))
+            .find(|(_, taken)| 2 * taken > usize::from(self.view.max_players))
             .map(|(network, _)| network)
     }
 
@@ -268,7 +268,7 @@ impl Room {
     /// Whether at least half of the players are of one network.
     pub(crate) fn is_mostly_of(&self, network: NetworkId) -> bool {
         let is_of = |member: &&Member| {
-            self.seats.get(&member.peer).is_some_and(|seat| seat.source.network == network)
+            self.reservations.get(&member.peer).is_some_and(|seat| seat.source.network == network)
         };
         2 * self.view.players().filter(is_of).count() >= self.view.players().count()
     }
@@ -301,7 +301,8 @@ impl Room {
         let view = &self.view;
         let host = view.member(view.host).filter(|_| !view.private && self.links().next().is_some())?;
         // A member that has left and only keeps its reservation does not count.
-        let is_there = |member: &&Member| self.seats.get(&member.peer).is_none_or(|seat| !seat.stepped_out);
+        let is_there =
+            |member: &&Member| self.reservations.get(&member.peer).is_none_or(|seat| !seat.stepped_out);
         let players = view.players().filter(is_there).map(|member| member.slots().len() as u8).sum();
         Some(Listing {
             id: view.id,
@@ -310,8 +311,8 @@ impl Room {
             build: view.build.clone(),
             status: view.status,
             players,
-            seats: view.seats,
-            watchers: view.spectators().count() as u8,
+            max_players: view.max_players,
+            spectators: view.spectators().count() as u8,
             open: self.is_open(),
             host: host.name.clone(),
         })
@@ -337,9 +338,9 @@ impl Room {
             RoomAction::IdleTimeout(_) => self.remove(now, peer, LeaveReason::IdleTimeout),
             RoomAction::Ready(Ready { ready }) => return self.set_ready(peer, ready),
             RoomAction::Rest(Rest { resting }) => self.set_resting(peer, resting.then_some(now)),
-            RoomAction::SetProfile(SetProfile { name, palette }) => {
+            RoomAction::SetProfile(SetProfile { name, preferred_slot }) => {
                 let (name, palette) =
-                    (name.unwrap_or(member.name.clone()), palette.unwrap_or(member.palette));
+                    (name.unwrap_or(member.name.clone()), preferred_slot.unwrap_or(member.palette));
                 self.set_profile(peer, name, palette);
             }
             RoomAction::Report(report) => return self.report(now, rules, peer, report),
@@ -364,8 +365,8 @@ impl Room {
             RoomAction::StartMatch(StartMatch { countdown_ms, seed }) => self.start(now, countdown_ms, seed),
             RoomAction::Finish(_) => self.finish(now),
             RoomAction::Settings(change) => self.set_settings(rules, change.settings),
-            RoomAction::Access(Access { locked, private, seats }) => {
-                self.set_access(rules, locked, private, seats)
+            RoomAction::Access(Access { locked, private, max_players }) => {
+                self.set_access(rules, locked, private, max_players)
             }
             _ => Ok(()),
         }
@@ -387,7 +388,7 @@ impl Room {
     }
 
     fn set_link(&mut self, peer: PeerId, link: Option<Attachment>) {
-        if let Some(seat) = self.seats.get_mut(&peer) {
+        if let Some(seat) = self.reservations.get_mut(&peer) {
             seat.link = link;
             if let Some(link) = link {
                 seat.session = link.session;
@@ -399,7 +400,7 @@ impl Room {
     /// Removes a member and chooses a new host if it was the host.
     fn remove(&mut self, now: Micros, peer: PeerId, reason: LeaveReason) {
         self.set_link(peer, None);
-        self.seats.remove(&peer);
+        self.reservations.remove(&peer);
         self.state.votes.retain(|vote| vote.by != peer && vote.target != peer);
         self.note_freed_slots(now, peer);
         self.happen(Left { peer, reason });
@@ -418,7 +419,7 @@ impl Room {
         let members: Vec<PeerId> = self.view.members.iter().map(|member| member.peer).collect();
         for peer in members {
             self.set_link(peer, None);
-            self.seats.remove(&peer);
+            self.reservations.remove(&peer);
             self.happen(Left { peer, reason: LeaveReason::Closed });
         }
     }
@@ -432,7 +433,7 @@ impl Room {
     /// by join order.
     fn successor(&self, fits: impl Fn(&Member) -> bool) -> Option<PeerId> {
         let players = self.view.players().filter(|member| fits(member));
-        let order = |member: &&Member| self.seats.get(&member.peer).map(|seat| seat.order);
+        let order = |member: &&Member| self.reservations.get(&member.peer).map(|seat| seat.order);
         let rank = |member: &&Member| (member.away, member.resting, order(member));
         players.min_by_key(rank).map(|member| member.peer)
     }
@@ -466,7 +467,7 @@ impl Room {
     /// Text of each member.
     pub fn member_texts(&self) -> Vec<(PeerId, String)> {
         let text = |member: &Member| {
-            let seat = self.seats.get(&member.peer)?.clone();
+            let seat = self.reservations.get(&member.peer)?.clone();
             let mut out = String::new();
             StoredMember { member: member.clone(), seat }.write(&mut out);
             Some((member.peer, out))
@@ -490,7 +491,7 @@ impl Room {
         room.view.version = version;
         for text in members {
             let StoredMember { member, seat } = StoredMember::read(Raw::parse(text)?, "member")?;
-            room.seats.insert(member.peer, seat);
+            room.reservations.insert(member.peer, seat);
             room.view.apply(&crate::view::Joined { member }.into());
         }
         Ok(room)

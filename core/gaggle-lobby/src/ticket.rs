@@ -45,7 +45,7 @@ pub struct Claims {
     /// Seed of the match.
     pub seed: Seed,
     /// Start of the match in Unix milliseconds.
-    pub born: u64,
+    pub match_started_at: u64,
     /// Issue time in Unix seconds.
     pub issued: u64,
     /// Expiry in Unix seconds.
@@ -53,7 +53,7 @@ pub struct Claims {
     /// Code of the room.
     pub code: RoomCode,
     /// Number of slots of the room.
-    pub seats: u8,
+    pub max_players: u8,
     /// Access to the room, and the holder's role in it.
     pub flags: TicketFlags,
     /// Local players of the holder.
@@ -215,11 +215,11 @@ impl Claims {
             epoch: view.epoch,
             round: view.round,
             seed: view.seed,
-            born: view.born,
+            match_started_at: view.match_started_at,
             issued,
             expires: issued + ttl.get() / 1_000_000,
             code: view.code,
-            seats: view.seats,
+            max_players: view.max_players,
             flags: TicketFlags {
                 private: view.private,
                 locked: view.locked,
@@ -249,11 +249,11 @@ impl Claims {
             epoch,
             round: 1,
             seed: Seed(1),
-            born: 0,
+            match_started_at: 0,
             issued: 0,
             expires,
             code: RoomCode::from_number(42),
-            seats: 4,
+            max_players: 4,
             flags: TicketFlags {
                 private: false,
                 locked: false,
@@ -298,7 +298,7 @@ impl Claims {
         out.put(&[self.slot.map_or(NO_SLOT, Slot::byte)]);
         out.put(&self.epoch.to_le_bytes());
         out.put(&self.round.to_le_bytes());
-        for number in [self.seed.0, self.born, self.issued, self.expires] {
+        for number in [self.seed.0, self.match_started_at, self.issued, self.expires] {
             out.put(&number.to_le_bytes());
         }
         out.put(self.code.as_str().as_bytes());
@@ -306,7 +306,7 @@ impl Claims {
             [self.flags.private, self.flags.locked, self.flags.drop_in, self.flags.playing, self.flags.host];
         let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u8::from(flag));
         let others = self.players.count() - 1;
-        out.put(&[self.seats | u8::from(self.flags.host_starts) << 7, others << 5 | flags]);
+        out.put(&[self.max_players | u8::from(self.flags.host_starts) << 7, others << 5 | flags]);
         out.put(&self.settings);
         for label in [&self.game, &self.mode, &self.build] {
             out.put(&[label.as_str().len() as u8]);
@@ -328,12 +328,12 @@ impl Claims {
             _ => return Err(TicketError::Malformed),
         };
         let (epoch, round) = (r.u32("epoch")?, r.u32("round")?);
-        let (seed, born) = (Seed(r.u64("seed")?), r.u64("born")?);
+        let (seed, match_started_at) = (Seed(r.u64("seed")?), r.u64("born")?);
         let (issued, expires) = (r.u64("issued")?, r.u64("expires")?);
         let code = str::from_utf8(r.take("code", 6)?).ok().and_then(|text| text.parse().ok());
         let code = code.ok_or(TicketError::Malformed)?;
-        let (seats, flags) = (r.u8("seats")?, r.u8("flags")?);
-        let (host_starts, seats) = (seats >> 7 == 1, seats & 0x7f);
+        let (max_players, flags) = (r.u8("seats")?, r.u8("flags")?);
+        let (host_starts, max_players) = (max_players >> 7 == 1, max_players & 0x7f);
         let flag = |bit: u8| flags >> bit & 1 == 1;
         let settings = r.array("settings")?;
         let mut label = || -> Result<Label, TicketError> {
@@ -353,11 +353,11 @@ impl Claims {
             epoch,
             round,
             seed,
-            born,
+            match_started_at,
             issued,
             expires,
             code,
-            seats,
+            max_players,
             flags: TicketFlags { private, locked, drop_in, host_starts, playing, host },
             players,
             game,
@@ -385,11 +385,11 @@ impl Value for Claims {
             epoch: 0,
             round: 0,
             seed: Value::blank(),
-            born: 0,
+            match_started_at: 0,
             issued: 0,
             expires: 0,
             code: Value::blank(),
-            seats: 0,
+            max_players: 0,
             flags: TicketFlags {
                 private: false,
                 locked: false,
@@ -507,11 +507,11 @@ mod tests {
             epoch: 3,
             round: 1,
             seed: Seed(0x0123_4567_89ab_cdef),
-            born: 1_700_000_000_000,
+            match_started_at: 1_700_000_000_000,
             issued: 1_000,
             expires: 2_000,
             code: RoomCode::from_number(42),
-            seats: 4,
+            max_players: 4,
             flags: TicketFlags {
                 private: false,
                 locked: false,

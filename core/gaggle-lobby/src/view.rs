@@ -69,7 +69,7 @@ record! {
         /// Slot; none for a spectator.
         slot: Option<Slot>,
         /// Slots of further local players of the same peer.
-        also: Vec<Slot>,
+        extra_slots as "also": Vec<Slot>,
         /// Color of the player, unique among the players of a room.
         palette: u8,
         /// Whether the player is ready for the next match.
@@ -96,7 +96,7 @@ record! {
         /// Build of the game; peers with different builds never meet.
         build: Label,
         /// Number of slots.
-        seats: u8,
+        max_players as "seats": u8,
         /// Kept out of the list: joined by code or link only.
         private: bool,
         /// Admits no joiners.
@@ -117,7 +117,7 @@ record! {
         /// Rises when older tickets become invalid. See docs/protocol/8-files.md.
         epoch: u32,
         /// Start of the match in Unix milliseconds.
-        born: u64,
+        match_started_at as "born": u64,
         /// End of the countdown in Unix milliseconds.
         starts_at: Option<u64>,
         /// Member that may change the room; always a player.
@@ -155,7 +155,7 @@ record! {
         /// Member that is away.
         peer: PeerId,
         /// It left by itself and may return in a moment; its links are closed, too.
-        left: bool,
+        intentional as "left": bool,
     }
 }
 
@@ -223,7 +223,7 @@ record! {
         /// Kept out of the list.
         private: bool,
         /// Number of slots.
-        seats: u8,
+        max_players as "seats": u8,
         /// Filled by `find`.
         matched: bool,
     }
@@ -253,7 +253,7 @@ record! {
         /// Seed of the match.
         seed: Seed,
         /// Start of the match in Unix milliseconds.
-        born: u64,
+        match_started_at as "born": u64,
         /// End of the countdown in Unix milliseconds.
         starts_at: Option<u64>,
     }
@@ -328,7 +328,7 @@ tagged! {
 impl Member {
     /// All slots of this member.
     pub fn slots(&self) -> SlotSet {
-        self.slot.into_iter().chain(self.also.iter().copied()).collect()
+        self.slot.into_iter().chain(self.extra_slots.iter().copied()).collect()
     }
 }
 
@@ -360,7 +360,7 @@ impl RoomView {
 
     /// Number of unoccupied slots.
     pub fn free_slots(&self) -> u8 {
-        self.seats.saturating_sub(self.occupied_slots().len() as u8)
+        self.max_players.saturating_sub(self.occupied_slots().len() as u8)
     }
 
     /// Applies an update. An update about an unknown member changes nothing.
@@ -389,8 +389,8 @@ impl RoomView {
                 });
             }
             RoomUpdate::SettingsChanged(SettingsChanged { settings }) => self.settings = settings.clone(),
-            RoomUpdate::AccessChanged(AccessChanged { locked, private, seats, matched }) => {
-                (self.locked, self.private, self.seats) = (*locked, *private, *seats);
+            RoomUpdate::AccessChanged(AccessChanged { locked, private, max_players, matched }) => {
+                (self.locked, self.private, self.max_players) = (*locked, *private, *max_players);
                 self.matched = *matched;
             }
             RoomUpdate::StatusChanged(change) => self.change_status(change),
@@ -436,7 +436,7 @@ impl RoomView {
                 events.push(RestChanged { peer, resting: member.resting }.into());
             }
             match (known.away, member.away) {
-                (false, true) => events.push(Away { peer, left: false }.into()),
+                (false, true) => events.push(Away { peer, intentional: false }.into()),
                 (true, false) => events.push(Returned { peer }.into()),
                 _ => {}
             }
@@ -459,14 +459,14 @@ impl RoomView {
 
     /// Access rules as an update that sets them.
     pub(crate) fn access(&self) -> AccessChanged {
-        let RoomView { locked, private, seats, matched, .. } = *self;
-        AccessChanged { locked, private, seats, matched }
+        let RoomView { locked, private, max_players, matched, .. } = *self;
+        AccessChanged { locked, private, max_players, matched }
     }
 
     /// Status as an update that sets it.
     pub(crate) fn status_change(&self) -> StatusChanged {
-        let RoomView { status, round, seed, born, starts_at, .. } = *self;
-        StatusChanged { status, round, seed, born, starts_at }
+        let RoomView { status, round, seed, match_started_at, starts_at, .. } = *self;
+        StatusChanged { status, round, seed, match_started_at, starts_at }
     }
 
     fn change_status(&mut self, change: &StatusChanged) {
@@ -474,9 +474,9 @@ impl RoomView {
         if change.round != self.round {
             self.members.iter_mut().for_each(|member| member.ready = false);
         }
-        let StatusChanged { status, round, seed, born, starts_at } = *change;
+        let StatusChanged { status, round, seed, match_started_at, starts_at } = *change;
         (self.status, self.round, self.seed) = (status, round, seed);
-        (self.born, self.starts_at) = (born, starts_at);
+        (self.match_started_at, self.starts_at) = (match_started_at, starts_at);
     }
 
     fn change(&mut self, peer: PeerId, change: impl FnOnce(&mut Member)) {
@@ -525,7 +525,7 @@ mod tests {
                         player: PlayerId::from_bytes([who; 16]),
                         name: format!("Guest {palette}").parse().unwrap(),
                         slot: (!watch).then_some(slot),
-                        also: Vec::new(),
+                        extra_slots: Vec::new(),
                         palette,
                         ready,
                         away,
@@ -550,7 +550,7 @@ mod tests {
             game: "gander".parse().unwrap(),
             mode: Label::default(),
             build: Label::default(),
-            seats: 16,
+            max_players: 16,
             private: false,
             locked: false,
             drop_in: true,
@@ -560,7 +560,7 @@ mod tests {
             round: 0,
             seed: Seed(0),
             epoch: 0,
-            born: 0,
+            match_started_at: 0,
             starts_at: None,
             host: PeerId::default(),
             settings: RawJson::default(),

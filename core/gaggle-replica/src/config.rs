@@ -2,7 +2,7 @@
 //!
 //! The session validates them when it is made. Absent: session state.
 
-use gaggle_kit::{Micros, Slot};
+use gaggle_kit::{Micros, OutOfRange, Slot};
 use thiserror::Error;
 
 use crate::{AuthorityPolicy, ObjectId};
@@ -99,17 +99,8 @@ pub enum JoinMode {
 #[non_exhaustive]
 pub enum SessionError {
     /// A setting is out of its range.
-    #[error("{setting} is {value}; choose {min} to {max}")]
-    Setting {
-        /// Field of [`ReplicaConfig`] out of range.
-        setting: &'static str,
-        /// Value it was given.
-        value: u64,
-        /// Smallest allowed value.
-        min: u64,
-        /// Largest allowed value.
-        max: u64,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// Slots of local players change only while no peer is connected.
     #[error("slots cannot change while peers are connected; change them before or between links")]
     Connected,
@@ -184,15 +175,9 @@ pub(crate) const PACKET_BYTES_MIN: u64 = 1_000;
 pub(crate) const PACKET_BYTES_MAX: u64 = 1_097;
 
 impl ReplicaConfig {
-    pub(crate) fn validate(&self) -> Result<(), SessionError> {
-        let within = |setting, value: u64, min: u64, max: u64| {
-            if (min..=max).contains(&value) {
-                Ok(())
-            } else {
-                Err(SessionError::Setting { setting, value, min, max })
-            }
-        };
-        within("interval (µs)", self.send_interval.get(), 1_000, 1_000_000)?;
+    pub(crate) fn validate(&self) -> Result<(), OutOfRange> {
+        let within = OutOfRange::check;
+        within("send_interval (µs)", self.send_interval.get(), 1_000, 1_000_000)?;
         within("packet_bytes_max", self.packet_bytes_max as u64, PACKET_BYTES_MIN, PACKET_BYTES_MAX)?;
         within("bytes_per_second", self.bytes_per_second.into(), 1_000, 1_000_000_000)?;
         within("objects_max", self.objects_max as u64, 1, 1 << 24)?;

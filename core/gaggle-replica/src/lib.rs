@@ -73,6 +73,6 @@ pub use remote_event::{
 };
 pub use roster::{Roster, RosterMember};
 pub use round::{RoundConfig, RoundPhase, RoundState, Rounds};
-pub use session::{Session, SessionStats, SyncProgress, Transmit};
+pub use session::{PeerIdentity, Session, SessionStats, SyncProgress, Transmit};
 pub use value::{VALUE_BYTES_MAX, ValueError, ValueWriter};
 pub use version::Version;

@@ -101,7 +101,7 @@ pub enum EventError {
     RateLimited,
     /// This peer is not a member yet.
     #[error("not a member yet; wait for `SessionEvent::MembershipGranted`")]
-    NotAdmitted,
+    NotMember,
     /// Too many wait for approval.
     #[error("too many remote events wait for approval; retry later")]
     TooMany,

@@ -102,7 +102,7 @@ impl RemoteEvents {
             return Err(EventError::TooLarge);
         }
         if !work.members.is_member() {
-            return Err(EventError::NotAdmitted);
+            return Err(EventError::NotMember);
         }
         let asks = rules.needs_approval && !work.members.is_leader();
         if asks && self.asked.len() >= PETITIONS_MAX {

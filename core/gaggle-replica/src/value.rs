@@ -41,7 +41,7 @@ pub enum ValueError {
     TooLarge,
     /// This peer is not a member yet.
     #[error("not a member yet; wait for `SessionEvent::MembershipGranted`")]
-    NotAdmitted,
+    NotMember,
 }
 
 /// A value with the number of its writes and its last writer.

@@ -33,7 +33,7 @@ impl ValueTable {
     ) -> Result<(), ValueError> {
         let key = work.schema.kinds.value_number::<T>().ok_or(ValueError::UnknownType)?;
         if !work.members.is_member() {
-            return Err(ValueError::NotAdmitted);
+            return Err(ValueError::NotMember);
         }
         if player.byte() == u8::MAX {
             return Err(ValueError::UnknownSlot { slot: player });

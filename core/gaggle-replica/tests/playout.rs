@@ -8,7 +8,7 @@
 
 mod world;
 
-use gaggle_kit::{Angle, Micros, Prng, State};
+use gaggle_kit::{Angle, Micros, OutOfRange, Prng, State};
 use gaggle_replica::{
     AuthorityPolicy, EventOptions, Kind, Kinds, ObjectId, ReplicaConfig, Session, SessionError, SessionEvent,
     Target,
@@ -381,7 +381,8 @@ fn interpolation_buffer_has_configured_depth() {
     assert!((0.26..0.66).contains(&six), "six ticks: {six} s");
     let config = ReplicaConfig { playout_ticks_min: 9, ..ReplicaConfig::default() };
     let error = Session::new(config, kinds(), world::player(0), gaggle_replica::JoinMode::Create, 1).err();
-    let setting = SessionError::Setting { setting: "playout_ticks_min", value: 9, min: 1, max: 8 };
+    let setting =
+        SessionError::OutOfRange(OutOfRange { setting: "playout_ticks_min", value: 9, min: 1, max: 8 });
     assert_eq!(error, Some(setting), "above the maximum");
 }
 

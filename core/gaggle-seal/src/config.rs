@@ -2,8 +2,8 @@
 //!
 //! `Referee` and `Client` are made with them. Absent: the game, links, tickets.
 
-use gaggle_kit::Micros;
 use gaggle_kit::rate_limit::RateLimit;
+use gaggle_kit::{Micros, OutOfRange};
 use thiserror::Error;
 
 use crate::shape::{Shape, ShapeError};
@@ -81,18 +81,9 @@ pub enum ConfigError {
     /// Slots or bytes per input are invalid.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// A number is out of its range.
-    #[error("{name} is {value}; it may be {min} to {max}")]
-    OutOfRange {
-        /// Name of the setting.
-        name: &'static str,
-        /// What it was set to.
-        value: u64,
-        /// Least value allowed.
-        min: u64,
-        /// Largest value allowed.
-        max: u64,
-    },
+    /// A number beyond its range.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
 }
 
 impl SealConfig {
@@ -113,10 +104,8 @@ impl SealConfig {
             ("full_bytes", self.full_bytes as u64, 0, 1_000),
             ("clients_max", self.clients_max as u64, 1, 65_536),
         ];
-        for (name, value, min, max) in ranges {
-            if value < min || value > max {
-                return Err(ConfigError::OutOfRange { name, value, min, max });
-            }
+        for (setting, value, min, max) in ranges {
+            OutOfRange::check(setting, value, min, max)?;
         }
         Ok(Shape::new(self.slot_count, self.value_bytes)?)
     }
@@ -140,7 +129,7 @@ mod tests {
     fn defaults_pass_and_extremes_are_named() {
         assert!(SealConfig::default().check().is_ok());
         let config = SealConfig { tick_rate: 0, ..SealConfig::default() };
-        assert_eq!(config.check().unwrap_err().to_string(), "tick_rate is 0; it may be 1 to 1000");
+        assert_eq!(config.check().unwrap_err().to_string(), "tick_rate is 0, choose 1 to 1000");
         let config = SealConfig { slot_count: 2_000, ..SealConfig::default() };
         assert!(matches!(config.check(), Err(ConfigError::Shape(_))));
     }

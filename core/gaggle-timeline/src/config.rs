@@ -2,7 +2,7 @@
 //!
 //! Callers fill [`TimelineConfig`]; `Session::new` and its siblings validate it. Absent: state.
 
-use gaggle_kit::{Input, Micros, PeerId, Slot, SlotSet};
+use gaggle_kit::{Input, Micros, OutOfRange, PeerId, Slot, SlotSet};
 use gaggle_link::Channel;
 use thiserror::Error;
 
@@ -18,6 +18,16 @@ pub enum LatePolicy {
         /// Frames that may be simulated on predicted input, 0 to 60.
         prediction_frames: u32,
     },
+}
+
+/// Which peers of a match go on without the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Quorum {
+    /// Every part of a split match goes on by itself; one of them yields when they meet again.
+    #[default]
+    Any,
+    /// Only more than half go on, and the others wait: there is one history.
+    Majority,
 }
 
 /// Settings to tune. Begin with [`rollback`](TimelineConfig::rollback),
@@ -61,11 +71,9 @@ pub struct TimelineConfig {
     pub slot_count: usize,
     /// Identity of a match created here. The default is a fixed value.
     pub match_id: MatchId,
-    /// After a partition only a majority goes on and the other peers wait. Default false: every
-    /// branch goes on, and one of them yields when they meet again.
-    pub majority: bool,
-    /// Least number of peers, waiting joiners included, that may go on without the others. Default
-    /// 1.
+    /// Which peers go on after a split. Default [`Quorum::Any`].
+    pub quorum: Quorum,
+    /// Fewer peers than this, waiting joiners included, do not go on without the others. Default 1.
     pub quorum_min: usize,
     /// A peer that sends no input for this long while others wait for it is evicted, even if other
     /// peers still hear it. Default 10 s.
@@ -91,7 +99,7 @@ impl Default for TimelineConfig {
             packet_bytes_max: Channel::UNRELIABLE_BYTES_MAX,
             slot_count: 0,
             match_id: MatchId::default(),
-            majority: false,
+            quorum: Quorum::Any,
             quorum_min: 1,
             evict_stalled_after: Micros::from_secs(10),
             send_every_frame: false,
@@ -127,17 +135,8 @@ impl PeerSlots {
 #[non_exhaustive]
 pub enum SessionError {
     /// A setting is out of its range.
-    #[error("{setting} is {value}; choose {min} to {max}")]
-    OutOfRange {
-        /// Field of [`TimelineConfig`].
-        setting: &'static str,
-        /// Value it was given.
-        value: u64,
-        /// Smallest value allowed.
-        min: u64,
-        /// Largest value allowed.
-        max: u64,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// Two peers claim one slot.
     #[error("{slot} is given to two peers; give it to one")]
     SlotTaken {
@@ -267,7 +266,7 @@ impl TimelineConfig {
             u64::from(self.lookahead_frames()),
             slot_count as u64,
             I::SIZE as u64,
-            u64::from(self.majority),
+            u64::from(self.quorum == Quorum::Majority),
             self.quorum_min as u64,
         ];
         let mut bytes = [0; 64];
@@ -280,25 +279,14 @@ impl TimelineConfig {
     /// Whether the settings make sense for a later joiner with so many players.
     pub(crate) fn validate_joiner<I: Input>(&self, players: usize) -> Result<(), SessionError> {
         self.validate_numbers()?;
-        if players == 0 || players > self.slot_count {
-            let (value, max) = (players as u64, self.slot_count as u64);
-            return Err(SessionError::OutOfRange { setting: "players", value, min: 1, max });
-        }
+        OutOfRange::check("players", players as u64, 1, self.slot_count as u64)?;
         self.fits::<I>(players)
     }
 
     /// Whether the settings make sense for a spectator.
     pub(crate) fn validate_watcher(&self) -> Result<(), SessionError> {
         self.validate_numbers()?;
-        match self.slot_count {
-            0 => Err(SessionError::OutOfRange {
-                setting: "slots",
-                value: 0,
-                min: 1,
-                max: SlotSet::COUNT_MAX as u64,
-            }),
-            _ => Ok(()),
-        }
+        Ok(OutOfRange::check("slot_count", self.slot_count as u64, 1, SlotSet::COUNT_MAX as u64)?)
     }
 
     fn fits<I: Input>(&self, players: usize) -> Result<(), SessionError> {
@@ -319,14 +307,8 @@ impl TimelineConfig {
         self.validate_seats::<I>(local, seats)
     }
 
-    fn validate_numbers(&self) -> Result<(), SessionError> {
-        let within = |setting, value: u64, min: u64, max: u64| {
-            if (min..=max).contains(&value) {
-                Ok(())
-            } else {
-                Err(SessionError::OutOfRange { setting, value, min, max })
-            }
-        };
+    fn validate_numbers(&self) -> Result<(), OutOfRange> {
+        let within = OutOfRange::check;
         let (delay_min, delay_max) = self.input_delay_range;
         let delay_cap = u64::from(INPUT_DELAY_FRAMES_MAX);
         within("tick_rate", self.tick_rate.into(), 1, 1_000)?;

@@ -79,16 +79,16 @@ pub(crate) enum Fault {
     EntryChanged { stream: StreamId, frame: Frame },
     /// A value in an entry cannot be decoded.
     Value(DecodeError),
-    /// It used a ballot higher than any peer can have reached.
-    BallotLeap { number: u32 },
+    /// It used a ballot above all that can have been used.
+    BallotTooHigh { number: u32 },
     /// It sent a view that contains this peer without having asked it for a report.
-    ViewUnasked { number: u32 },
+    UnsolicitedView { number: u32 },
     /// It gave a stream slots that the game does not have.
-    NoSuchSlots,
+    UnknownSlots,
     /// Its report cannot be true.
-    ReportFalse,
-    /// It announced another number of players than before.
-    PlayersChanged { players: u8, seats: u8 },
+    FalseReport,
+    /// It says another number of players than before.
+    SlotCountChanged { players: u8, seats: u8 },
 }
 
 /// Counts changes, so that values derived from this machine know when they are stale. It does not
@@ -457,14 +457,14 @@ impl Membership {
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
         if !self.has_slots_of(message.rows()) {
-            return Err(Fault::NoSuchSlots);
+            return Err(Fault::UnknownSlots);
         }
         match message {
             Message::PeerStatus { tag, status } => {
                 let latest = self.latest_status(from);
                 let same = latest.filter(|latest| latest.incarnation == status.incarnation);
                 if let Some(same) = same.filter(|same| same.players != status.players) {
-                    return Err(Fault::PlayersChanged { players: status.players, seats: same.players });
+                    return Err(Fault::SlotCountChanged { players: status.players, seats: same.players });
                 }
                 self.peers.entry(from).set_status(tag, status);
                 self.epoch.advance();

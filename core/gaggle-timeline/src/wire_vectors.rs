@@ -3,7 +3,7 @@
 
 use gaggle_kit::{Frame, PeerId, Slot, SlotSet};
 
-use crate::config::{PeerSlots, TimelineConfig};
+use crate::config::{PeerSlots, Quorum, TimelineConfig};
 use crate::lifecycle::Lifecycle;
 use crate::membership::held::{EntryControl, Join};
 use crate::membership::{
@@ -142,8 +142,12 @@ fn check(bytes: &[u8], vector: &str, open_ended: usize, decodes: impl Fn(&[u8]) 
 
 #[test]
 fn fingerprints_match_their_vector() {
-    let config =
-        TimelineConfig { majority: true, quorum_min: 2, slot_count: 4, ..TimelineConfig::rollback(8) };
+    let config = TimelineConfig {
+        quorum: Quorum::Majority,
+        quorum_min: 2,
+        slot_count: 4,
+        ..TimelineConfig::rollback(8)
+    };
     let settings = [60, 8, 60, 15, 4, 2, 1, 2_u64];
     let id = MatchId { started_at: 1_800_000_000, nonce: 0x9e37_79b9_7f4a_7c15 };
     let mut life = Lifecycle::default();

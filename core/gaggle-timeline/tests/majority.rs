@@ -6,10 +6,10 @@ mod cluster;
 use cluster::{Cluster, config};
 use gaggle_kit::Frame;
 use gaggle_link::sim::NetChange;
-use gaggle_timeline::{SessionEvent, TimelineConfig};
+use gaggle_timeline::{Quorum, SessionEvent, TimelineConfig};
 
 fn of(machines: usize, players: usize, seed: u64) -> Cluster {
-    let config = TimelineConfig { majority: true, ..config(machines.max(4)) };
+    let config = TimelineConfig { quorum: Quorum::Majority, ..config(machines.max(4)) };
     Cluster::configured(machines, players, seed, config, 0)
 }
 

@@ -1,7 +1,7 @@
 //! A room without its engine and platform types. Menus, overlays and tests that serve every game
 //! hold it as `dyn`. Absent: what differs between engines.
 
-use gaggle_kit::{PeerId, SlotSet};
+use gaggle_kit::{PeerId, Slot, SlotSet};
 use gaggle_link::SendError;
 use gaggle_lobby::Label;
 use gaggle_lobby::client::Client;
@@ -67,7 +67,7 @@ pub trait AnyRoom {
     /// The same as [`Room::set_mode`].
     fn set_mode(&mut self, mode: Label);
     /// The same as [`Room::set_preferred_slot`].
-    fn set_preferred_slot(&mut self, slot: Option<u8>);
+    fn set_preferred_slot(&mut self, slot: Option<Slot>);
     /// The same as [`Room::set_score`].
     fn set_score(&mut self, score: i64, level: Option<u32>);
     /// The same as [`Room::start_round`].
@@ -147,7 +147,7 @@ impl<E: Engine, P: Platform> AnyRoom for Room<E, P> {
         Room::set_mode(self, mode);
     }
 
-    fn set_preferred_slot(&mut self, slot: Option<u8>) {
+    fn set_preferred_slot(&mut self, slot: Option<Slot>) {
         Room::set_preferred_slot(self, slot);
     }
 

@@ -74,11 +74,11 @@ pub struct RoomConfig<S = TimelineConfig> {
     pub start: StartMode,
     /// The game's settings for a room that this peer creates: a JSON object. Default empty.
     pub room_settings: RawJson,
-    /// The slot that this peer requests, used if no other player has it, and in solo play. Many
-    /// games derive a player's color from it.
-    pub preferred_slot: Option<u8>,
-    /// Players at this peer, 1 by default. In a world of replicated objects at most 8, whose inputs
-    /// must fit 32 bytes together.
+    /// The slot that this peer asks for, if no other player has it. Solo it has that slot. To many
+    /// games a slot is a color.
+    pub preferred_slot: Option<Slot>,
+    /// Players at this peer, 1 by default. In a world of replicated objects 8 at most, and as many
+    /// as have inputs of 32 bytes together.
     pub local_players: usize,
     /// Identity of the player, and how to reconnect.
     pub lobby: ClientConfig,
@@ -156,7 +156,7 @@ impl RoomConfig<gaggle_replica::ReplicaConfig> {
     ///
     /// # Errors
     /// If the name is no [`Label`].
-    pub fn world(game: &str, seats: u8, policy: AuthorityPolicy) -> Result<SharedConfig, ParseLabelError> {
+    pub fn world(game: &str, seats: u8, policy: AuthorityPolicy) -> Result<WorldConfig, ParseLabelError> {
         let session =
             gaggle_replica::ReplicaConfig { authority: policy, ..gaggle_replica::ReplicaConfig::default() };
         Ok(RoomConfig::with(game.parse()?, seats, session))
@@ -164,7 +164,7 @@ impl RoomConfig<gaggle_replica::ReplicaConfig> {
 
     /// Sets the version of the game: see [`RoomConfig::version`] of a game on one timeline.
     #[must_use]
-    pub fn version(mut self, version: &str) -> SharedConfig {
+    pub fn version(mut self, version: &str) -> WorldConfig {
         self.engine.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());
         self.version = version.to_string();
         self
@@ -175,7 +175,8 @@ impl<S> RoomConfig<S> {
     /// The slots of `players` players that begin a match, as the lobby assigns them in an empty
     /// room.
     pub(crate) fn first_slots(&self, players: usize) -> SlotSet {
-        let liked = self.preferred_slot.filter(|liked| *liked < self.max_players).map(usize::from);
+        let slots = usize::from(self.max_players);
+        let liked = self.preferred_slot.map(Slot::index).filter(|liked| *liked < slots);
         let others = (0..=players).filter(|slot| Some(*slot) != liked);
         liked.into_iter().chain(others).take(players).map(Slot::at).collect()
     }
@@ -210,7 +211,7 @@ impl<S> RoomConfig<S> {
 }
 
 /// Settings of a [`WorldRoom`](crate::WorldRoom).
-pub type SharedConfig = RoomConfig<gaggle_replica::ReplicaConfig>;
+pub type WorldConfig = RoomConfig<gaggle_replica::ReplicaConfig>;
 
 #[cfg(test)]
 mod tests {

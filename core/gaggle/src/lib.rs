@@ -22,7 +22,7 @@ pub mod testing;
 mod world;
 
 pub use any_room::AnyRoom;
-pub use config::{JoinTarget, RoomConfig, SharedConfig, StartMode};
+pub use config::{JoinTarget, RoomConfig, StartMode, WorldConfig};
 pub use engine::{Engine, GameEngine, Requests, StateShape, WorldEngine};
 pub use event::{LeaveCause, PeerRejection, RoomEvent};
 pub use input_context::InputContext;

@@ -165,8 +165,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Requests the configured room, and gives up another reservation for it if `switch`.
-    pub(crate) fn look_for_others(&mut self, switch: bool) {
+    /// Requests the room that is wanted, and gives up another reservation for it if `switch`.
+    pub(crate) fn look_for_others(&mut self, leave_current: bool) {
         if self.config.join != JoinTarget::Offline && self.lobby_client.is_none() {
             self.lobby_client = Some(Client::new(self.now, self.config.lobby.clone(), self.rng.next_u64()));
         }
@@ -175,7 +175,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         {
             client.reconnect(self.now);
         }
-        self.ask_for_seat(switch);
+        self.ask_for_seat(leave_current);
     }
 
     /// Changes the display name.
@@ -183,7 +183,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         let Some(name) = cleaned(name) else { return };
         self.config.lobby.display_name = Some(name.clone());
         if let Some(client) = &mut self.lobby_client {
-            client.set_profile(Profile { name: Some(name), palette: None });
+            client.set_profile(Profile { name: Some(name), preferred_slot: None });
         }
     }
 
@@ -206,7 +206,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             return false;
         }
         if let Some(client) = &mut self.lobby_client {
-            client.leave(Leave { back });
+            client.leave(Leave { keep_reservation: back });
         }
         self.carry_out();
         self.mesh = None;

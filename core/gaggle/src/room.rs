@@ -144,8 +144,8 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.config.mode = mode;
     }
 
-    /// The slot, and with it the palette, that the next [`Room::restart`] requests.
-    pub fn set_preferred_slot(&mut self, slot: Option<u8>) {
+    /// The slot, and with it the palette, that the next [`Room::restart`] asks for.
+    pub fn set_preferred_slot(&mut self, slot: Option<Slot>) {
         self.lobby_room.config.preferred_slot = slot;
     }
 

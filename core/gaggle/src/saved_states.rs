@@ -110,8 +110,27 @@ impl<S: Clone> SavedStates<S> {
         self.load_live(state);
     }
 
-    /// Fulfills one request. Call [`load_live`](SavedStates::load_live) after the last one of an
-    /// update.
+    /// As [`run`](SavedStates::run), with an input made for each tick and local player, counted
+    /// from 0, from the state before it: for bots, assisted aim, gestures.
+    pub fn run_with<I: Input, P: Platform, T: Simulate<I, Saved = S>>(
+        &mut self,
+        room: &mut RequestRoom<I, P>,
+        state: &mut T,
+        mut input: impl FnMut(&T, usize) -> I,
+    ) {
+        loop {
+            // Only before a tick: a match that is being joined catches up without.
+            if room.has_tick_due() {
+                self.load_live(state);
+            }
+            let request = room.poll_request_with(|context| input(state, context.player));
+            let Some(request) = request else { break };
+            self.fulfil(request, state);
+        }
+        self.load_live(state);
+    }
+
+    /// Fulfils one request. Call [`load_live`](SavedStates::load_live) after the last of an update.
     pub fn fulfil<I: Input>(&mut self, request: Request<'_, I>, state: &mut impl Simulate<I, Saved = S>) {
         match request {
             Request::Load { sim: SimId::Audit, frame } => {

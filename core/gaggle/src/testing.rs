@@ -125,12 +125,12 @@ impl SimLobby {
         SimPlatform::new(peer, self.shared.clone(), self.net.clone(), Arc::clone(&self.ids))
     }
 
-    /// Identity of each peer, a different person: key and display name for
+    /// A player of its own for each peer: key and display name for
     /// [`RoomConfig::lobby`](crate::RoomConfig::lobby).
     pub fn client_config(peer: usize) -> ClientConfig {
         ClientConfig {
-            guest_key: Some(format!("key-of-house-number-{peer}")),
-            display_name: Some(format!("House {peer}")),
+            guest_key: Some(format!("guest-key-of-peer-{peer}")),
+            display_name: Some(format!("Peer {peer}")),
             ..ClientConfig::default()
         }
     }
@@ -217,7 +217,7 @@ impl SimLobby {
         shared.observed.ice_made.get(&peer).map(|made| shared.now.since(*made))
     }
 
-    /// Another peer uses this peer's ticket and takes its place at the relay.
+    /// Another peer takes this peer's place at the relay, with its ticket.
     pub fn steal_ticket(&mut self, peer: usize) {
         self.shared.lock().observed.robbed.insert(peer);
     }

@@ -4,7 +4,7 @@
 mod presses;
 mod town;
 
-use gaggle::{RoomConfig, TimelineConfig};
+use gaggle::{JoinTarget, RoomConfig, TimelineConfig};
 use gaggle_link::sim::Conditions;
 use presses::{Cluster, House};
 use town::Subject;
@@ -60,6 +60,16 @@ fn chosen_input_delay_stays_alone_and_together() {
     town.room(0).leave();
     town.run_ms(500);
     assert_eq!(delay(&mut town, 0), 3);
+    // Another game and another room.
+    let frame = town.room(0).session().current_frame();
+    town.room(0)
+        .restart(presses::Presses { frame: 0, here: 0, counts: [0; 4] }, 1, JoinTarget::Matchmake)
+        .expect("in range");
+    assert!(town.room(0).session().current_frame() < frame, "{}", town.describe());
+    town.run_until("both are in", 3_000, |town| town.is_together(0)).run_ms(500);
+    assert_eq!(delay(&mut town, 0), 3);
+    town.room(0).leave();
+    town.run_ms(500);
     town.room(0).set_input_delay(None).expect("always possible");
     town.run_ms(500);
     assert_eq!(delay(&mut town, 0), 0);

@@ -5,7 +5,7 @@
 mod town;
 
 use gaggle::replica::{AuthorityPolicy, Blob, Kind, Kinds, ObjectId, Session};
-use gaggle::{AnyRoom, RoomConfig, RoomEvent, SharedConfig, World, WorldRoom};
+use gaggle::{AnyRoom, RoomConfig, RoomEvent, World, WorldConfig, WorldRoom};
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::Conditions;
 use town::{Cluster, SimPlatform, Subject};
@@ -99,9 +99,9 @@ impl World for Land {
 type House = WorldRoom<Land, SimPlatform>;
 
 impl Subject for House {
-    type Config = SharedConfig;
+    type Config = WorldConfig;
 
-    fn peer_config(house: usize) -> SharedConfig {
+    fn peer_config(house: usize) -> WorldConfig {
         let client = town::client_config(house);
         RoomConfig {
             lobby: client,
@@ -109,7 +109,7 @@ impl Subject for House {
         }
     }
 
-    fn open_peer(now: Micros, config: SharedConfig, platform: SimPlatform, seed: u64) -> House {
+    fn open_peer(now: Micros, config: WorldConfig, platform: SimPlatform, seed: u64) -> House {
         let land = Land { random: Prng::new(seed), steps: 0, had: Vec::new() };
         WorldRoom::open(now, config, platform, land, seed).expect("settings that can be")
     }

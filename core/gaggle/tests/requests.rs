@@ -400,6 +400,47 @@ fn update_before_requests_are_drained_is_harmless() {
 }
 
 #[test]
+fn input_of_caller_is_made_before_each_tick() {
+    let config = RoomConfig { join: JoinTarget::Offline, ..RoomConfig::new("mixer", 4).expect("a label") };
+    let mut saved = SavedStates::new(&config.engine);
+    let mut held = Held::new(mixer());
+    let shape = StateShape::of::<Mixer>();
+    let platform = SimLobby::new(1, 5, Conditions::default()).platform(0);
+    let mut room = RequestRoom::open(Micros::ZERO, config, platform, shape, 7).expect("in range");
+    let mut asked = Vec::new();
+    for update in 1..=10 {
+        // Six ticks in one update; it presses up to frame 20, whichever update that is in.
+        let ticks = room.update(Micros::from_millis(update * 100));
+        assert!(ticks >= 5, "{ticks} ticks");
+        saved.run_with(&mut room, &mut held, |held, player| {
+            asked.push((held.game.frame, player));
+            u8::from(held.game.frame < 20)
+        });
+    }
+    let frames: Vec<(u32, usize)> = (0..held.game.frame).map(|frame| (frame, 0)).collect();
+    assert_eq!(asked, frames, "once for each tick, with the state before it");
+    assert_eq!(held.game.presses[0], 20);
+}
+
+#[test]
+fn chosen_input_delay_of_caller_survives_restart() {
+    let mut cluster = Cluster::new();
+    cluster.compares = false;
+    cluster.open_until_playing(0, Kind::Caller);
+    let Peer::Caller(room, ..) = cluster.peer(0) else { unreachable!() };
+    room.set_input_delay(Some(3)).expect("within the limits");
+    cluster.run_ms(500);
+    assert_eq!(cluster.peer(0).session().stats().input_delay_frames, 3);
+    let before = cluster.peer(0).session().current_frame();
+    let Peer::Caller(room, _, held) = cluster.peer(0) else { unreachable!() };
+    room.restart(StateShape::of::<Mixer>(), 1, JoinTarget::Matchmake).expect("in range");
+    held.game = mixer();
+    assert!(cluster.peer(0).session().current_frame() < before, "another match");
+    cluster.run_ms(500);
+    assert_eq!(cluster.peer(0).session().stats().input_delay_frames, 3);
+}
+
+#[test]
 #[expect(clippy::disallowed_methods, reason = "a room is `Send`: it may go on in another thread")]
 fn request_room_changes_threads_in_mid_match() {
     fn assert_send<T: Send>(value: T) -> T {

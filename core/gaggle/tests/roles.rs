@@ -98,6 +98,38 @@ where
     assert_eq!((town.room(0).host(), town.room(0).is_host()), (None, false));
 }
 
+fn access_decides_who_may_join<E>()
+where
+    E: Engine,
+    Room<E, SimPlatform>: Subject<Config = RoomConfig<E::Config>>,
+{
+    let mut town = private_room::<E>(2);
+    let change = |locked, max_players| HostCommand::Access { locked, private: None, max_players };
+    let rejected = |event: &RoomEvent| matches!(event, RoomEvent::RequestRejected { .. });
+    let seek = |town: &mut Cluster<Room<E, SimPlatform>>| {
+        let join = JoinTarget::Code(room_code(town, 0));
+        town.open_with(2, RoomConfig { join, ..<Room<E, SimPlatform> as Subject>::peer_config(2) });
+        town.run_ms(2_000);
+    };
+    assert_eq!(town.room(1).host_command(change(Some(true), None)), Err(NotHost));
+    for closed in [change(Some(true), None), change(Some(false), Some(2))] {
+        town.room(0).host_command(closed.clone()).expect("it is the host");
+        town.run_ms(500);
+        seek(&mut town);
+        assert_eq!(count(&town, 2, rejected), 1, "{closed:?}\n{}", town.describe());
+        assert_eq!(town.room(2).phase(), Phase::Solo, "{closed:?}\n{}", town.describe());
+        town.crash(2);
+    }
+    town.room(0).host_command(change(None, Some(3))).expect("it is the host");
+    town.run_ms(500);
+    seek(&mut town);
+    assert_eq!(town.room(2).phase(), Phase::Playing, "{}", town.describe());
+    // Fewer than are in it is no wish the lobby grants.
+    town.room(0).host_command(change(None, Some(2))).expect("it is the host");
+    town.run_ms(500);
+    assert_eq!(count(&town, 0, rejected), 1, "{}", town.describe());
+}
+
 fn readiness_and_settings_reach_every_member<E>()
 where
     E: Engine,
@@ -198,6 +230,16 @@ fn host_and_leader_of_game_are_two_roles() {
 #[test]
 fn host_and_leader_of_world_are_two_roles() {
     host_and_leader_are_two_roles::<WorldEngine<pond::Pond>>();
+}
+
+#[test]
+fn access_of_game_decides_who_may_join() {
+    access_decides_who_may_join::<GameEngine<presses::Presses>>();
+}
+
+#[test]
+fn access_of_world_decides_who_may_join() {
+    access_decides_who_may_join::<WorldEngine<pond::Pond>>();
 }
 
 #[test]

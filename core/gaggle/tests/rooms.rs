@@ -49,7 +49,7 @@ fn lone_peer_plays_at_once_and_is_found_by_others() {
     let people = town.room(1).members();
     assert_eq!(people.len(), 3);
     assert!(people.iter().all(|person| person.slots.len() == 1), "{people:?}");
-    assert!(people.iter().any(|person| person.is_leader && person.name == "House 0"));
+    assert!(people.iter().any(|person| person.is_leader && person.name == "Peer 0"));
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn result_of_two_local_players_and_one_remote_counts() {
     assert_eq!(record.verdict, Verdict::Agreed);
     let sheet: Vec<(String, i64, u8)> =
         record.scores.iter().map(|line| (line.name.to_string(), line.score, line.place)).collect();
-    assert_eq!(sheet, [("House 0".into(), 30, 2), ("House 1".into(), 50, 1)]);
+    assert_eq!(sheet, [("Peer 0".into(), 30, 2), ("Peer 1".into(), 50, 1)]);
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn stall_names_peers_it_waits_for_at_once() {
     assert_eq!(waiting(&mut town, 0), None);
     town.crash(1).run_ms(500);
     for house in [0, 2] {
-        assert_eq!(waiting(&mut town, house), Some((vec!["House 1".to_string()], false)), "house {house}");
+        assert_eq!(waiting(&mut town, house), Some((vec!["Peer 1".to_string()], false)), "house {house}");
         assert_eq!(
             count(&town, house, |event| matches!(event, RoomEvent::PlayerInterrupted { .. })),
             0,

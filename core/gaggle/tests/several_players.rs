@@ -4,7 +4,7 @@ mod pond;
 mod town;
 
 use gaggle::replica::{AuthorityPolicy, EventError, Target};
-use gaggle::{LeaveCause, RoomConfig, RoomEvent, SharedConfig, Slot, SlotSet};
+use gaggle::{LeaveCause, RoomConfig, RoomEvent, Slot, SlotSet, WorldConfig};
 use gaggle_link::sim::Conditions;
 use pond::{Cluster, Shout, boats, expect_one_world, pushes, shout, strokes};
 
@@ -12,7 +12,7 @@ const POLICIES: [AuthorityPolicy; 3] =
     [AuthorityPolicy::OwnerOrLeader, AuthorityPolicy::Anyone, AuthorityPolicy::Leader];
 
 /// Two players at one keyboard.
-fn couch(house: usize, policy: &AuthorityPolicy) -> SharedConfig {
+fn couch(house: usize, policy: &AuthorityPolicy) -> WorldConfig {
     RoomConfig { local_players: 2, ..pond::with_policy(house, policy.clone()) }
 }
 
@@ -49,7 +49,7 @@ fn two_players_at_one_peer_play_and_latecomer_sees_both() {
         assert!(seen[2] < seen[1], "each player by its own input: {seen:?}");
         assert_eq!(boats(town.room(0).session()).len(), 4, "{policy:?}: {}", town.describe());
         let members = town.room(2).members();
-        let of_couch = members.iter().find(|member| member.name == "House 1").expect("it is here");
+        let of_couch = members.iter().find(|member| member.name == "Peer 1").expect("it is here");
         assert!(members.len() == 3 && of_couch.slots == slots([1, 2]), "{members:?}");
         assert!(pushes(&mut town, 2) > 1, "{policy:?}: rocks are pushed\n{}", town.describe());
         let came =
@@ -118,7 +118,7 @@ fn solo_players_keep_their_boats_when_room_opens() {
     let policy = AuthorityPolicy::OwnerOrLeader;
     let mut town = Cluster::of(2);
     town.set_lobby_up(false);
-    let liking = RoomConfig { preferred_slot: Some(3), ..couch(0, &policy) };
+    let liking = RoomConfig { preferred_slot: Some(Slot::at(3)), ..couch(0, &policy) };
     town.open_with(0, liking).run_ms(2_000);
     assert_eq!(town.room(0).local_slots(), slots([0, 3]), "{}", town.describe());
     let before = [0, 3].map(|slot| strokes(&mut town, 0, Slot::at(slot)));

@@ -4,7 +4,7 @@ mod pond;
 mod town;
 
 use gaggle::replica::AuthorityPolicy;
-use gaggle::{JoinTarget, LeaveCause, Phase, RoomEvent, SharedConfig, Slot};
+use gaggle::{JoinTarget, LeaveCause, Phase, RoomEvent, Slot, WorldConfig};
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Chance, Conditions};
 use pond::{Cluster, House, Oars, Pond, boats, expect_one_world, pushes, rocks, strokes};
@@ -69,7 +69,7 @@ fn lone_peer_plays_at_once_and_others_join_its_world() {
         assert_eq!(town.room(1).world().entered, 2);
         let people = town.room(1).members();
         assert!(people.len() == 3 && people.iter().all(|person| person.slots.len() == 1), "{people:?}");
-        assert!(people.iter().any(|person| person.is_leader && person.name == "House 0"));
+        assert!(people.iter().any(|person| person.is_leader && person.name == "Peer 0"));
     }
 }
 
@@ -444,7 +444,7 @@ fn press_held_over_many_steps_counts_once() {
 #[test]
 fn offline_room_connects_to_no_server() {
     let mut town = Cluster::of(1);
-    let config = SharedConfig { join: JoinTarget::Offline, ..House::peer_config(0) };
+    let config = WorldConfig { join: JoinTarget::Offline, ..House::peer_config(0) };
     town.open_with(0, config).run_ms(1_000);
     assert!(town.told[0].is_empty());
     assert!(town.room(0).world().steps > 50);
@@ -464,7 +464,7 @@ fn spectator_takes_slot_later() {
         }
         town.run_ms(1_000);
         let code = code_of(&mut town, 0);
-        let watch = SharedConfig { join: JoinTarget::Spectate(code), ..pond::with_policy(2, policy.clone()) };
+        let watch = WorldConfig { join: JoinTarget::Spectate(code), ..pond::with_policy(2, policy.clone()) };
         let watches = |town: &mut Cluster| town.room(2).phase() == Phase::Spectating;
         town.open_with(2, watch.clone()).run_until("it looks on", 3_000, watches);
         town.run_ms(3_000);
@@ -498,7 +498,7 @@ fn spectator_takes_slot_later() {
 fn spectator_has_own_world_when_all_players_have_left() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
-    let watch = SharedConfig { join: JoinTarget::Spectate(code_of(&mut town, 0)), ..House::peer_config(1) };
+    let watch = WorldConfig { join: JoinTarget::Spectate(code_of(&mut town, 0)), ..House::peer_config(1) };
     town.open_with(1, watch)
         .run_until("it looks on", 3_000, |town| town.room(1).phase() == Phase::Spectating);
     town.room(0).leave();

@@ -39,7 +39,8 @@ thread_local! {
 #[derive(Debug, Clone)]
 struct Heap {
     frame: u32,
-    /// The build that made it: states of build 1 can be decoded by peer 0 only.
+    /// The build that made it: what build 1 writes only peer 0 can read, what build 2 writes no
+    /// peer.
     build: u8,
     bulk: Rc<[u8]>,
 }
@@ -66,7 +67,7 @@ impl State for Heap {
 
     fn decode(r: &mut ByteReader<'_>) -> Result<Heap, DecodeError> {
         let (frame, build, length) = (r.u32("frame")?, r.u8("build")?, r.u32("bytes")?);
-        if build == 1 && COMPUTING.get() != 0 {
+        if build == 2 || build == 1 && COMPUTING.get() != 0 {
             return Err(DecodeError::Unknown { what: "build", value: build.into() });
         }
         Ok(Heap { frame, build, bulk: r.take("bulk", length as usize)?.into() })
@@ -243,6 +244,18 @@ fn undecodable_state_ends_join_at_once() {
     expect_alone(&mut town, 1);
     town.run_ms(20_000);
     assert_eq!(count(&town, 1, told), 1, "it is tried once\n{}", town.describe());
+}
+
+#[test]
+fn state_its_own_peer_cannot_decode_is_reported() {
+    let build = Build::Heap { bytes: 100, build: 2 };
+    let mut town = Cluster::of(2);
+    town.open_with(0, playing(0, build, None)).run_ms(1_000);
+    let broken = |event: &RoomEvent| matches!(event, RoomEvent::StateNotDecodable { .. });
+    assert_eq!(count(&town, 0, broken), 0, "no peer has asked for it\n{}", town.describe());
+    town.open_with(1, playing(1, build, None)).run_ms(6_000);
+    assert!(count(&town, 0, broken) > 0, "{}", town.describe());
+    assert_eq!(town.room(0).0.present(), 1, "{}", town.describe());
 }
 
 #[test]

@@ -18,8 +18,7 @@ thread_local! {
     static IS_DUE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sets a function to call soon after something arrives from the lobby, a relay or a peer; `None`
-/// removes it. A hidden page should update its room then, because browsers throttle its timers.
+#[doc = text!(on_arrival)]
 pub fn on_arrival(handler: Option<Rc<dyn Fn()>>) {
     HANDLER.set(handler);
 }

@@ -4,7 +4,7 @@
 
 use gaggle_kit::Micros;
 
-/// Time since the page was opened. Monotonic.
+#[doc = text!(now)]
 pub fn now() -> Micros {
     let millis = web_sys::window().and_then(|window| window.performance()).map_or(0.0, |clock| clock.now());
     #[allow(clippy::float_arithmetic, reason = "the page's time has fractions of milliseconds")]

@@ -7,64 +7,88 @@ use gaggle::{Game, Micros, NoNetwork, OnlineConfig, RoomConfig, World};
 
 use crate::KeyState;
 
-/// A room of a page; here one without a network.
-pub type GameRoom<G> = gaggle::GameRoom<G, NoNetwork>;
+#[doc = text!(PagePlatform)]
+pub type PagePlatform = NoNetwork;
 
-/// A room for a world of replicated objects; here without a network.
-pub type WorldRoom<W> = gaggle::WorldRoom<W, NoNetwork>;
+#[doc = text!(GameRoom)]
+pub type GameRoom<G> = gaggle::GameRoom<G, PagePlatform>;
 
-/// Platform of a page's room; here without a network.
-pub fn platform() -> NoNetwork {
+#[doc = text!(WorldRoom)]
+pub type WorldRoom<W> = gaggle::WorldRoom<W, PagePlatform>;
+
+#[doc = text!(RequestRoom)]
+pub type RequestRoom<I> = gaggle::RequestRoom<I, PagePlatform>;
+
+#[doc = text!(platform)]
+pub fn platform() -> PagePlatform {
     NoNetwork::default()
 }
 
-/// Like [`platform`], with settings of the network.
-pub fn platform_with(config: OnlineConfig) -> NoNetwork {
+#[doc = text!(platform_with)]
+pub fn platform_with(config: OnlineConfig) -> PagePlatform {
     let _ = config;
     NoNetwork::default()
 }
 
-/// Like [`platform_with`], for a page from another origin than its server.
-pub fn platform_at(server: &str, config: OnlineConfig) -> NoNetwork {
+#[doc = text!(platform_at)]
+pub fn platform_at(server: &str, config: OnlineConfig) -> PagePlatform {
     let _ = server;
     platform_with(config)
 }
 
-/// Time since the page was opened; here always zero.
+#[doc = text!(now)]
 pub fn now() -> Micros {
     Micros::ZERO
 }
 
-/// A random number from the browser; here a constant.
+#[doc = text!(random_seed)]
 pub fn random_seed() -> u64 {
     0
 }
 
-/// Sets a function to call soon after something arrives; here never.
+#[doc = text!(has_webrtc)]
+pub fn has_webrtc() -> bool {
+    false
+}
+
+#[doc = text!(token)]
+pub fn token() -> Option<String> {
+    None
+}
+
+#[doc = text!(sign_in)]
+pub fn sign_in(url: &str) {
+    let _ = url;
+}
+
+#[doc = text!(sign_out)]
+pub fn sign_out() {}
+
+#[doc = text!(on_arrival)]
 pub fn on_arrival(handler: Option<std::rc::Rc<dyn Fn()>>) {
     drop(handler);
 }
 
-/// Drawing area of a page; here without effect.
+#[doc = text!(Canvas)]
 #[derive(Debug)]
 pub struct Canvas(());
 
 impl Canvas {
-    /// Width and height in pixels.
+    #[doc = text!(SIZE)]
     pub const SIZE: (i32, i32) = (640, 360);
 
-    /// Fills a rectangle with a CSS color.
+    #[doc = text!(fill_rect)]
     pub fn fill_rect(&self, color: &str, x: i32, y: i32, width: i32, height: i32) {
         let _ = (color, x, y, width, height);
     }
 
-    /// Draws text from its lower left corner.
+    #[doc = text!(fill_text)]
     pub fn fill_text(&self, color: &str, x: i32, y: i32, words: &str) {
         let _ = (color, x, y, words);
     }
 }
 
-#[doc = include_str!("run_page.md")]
+#[doc = text!(run_page)]
 pub fn run_page<G: Game + Clone + 'static>(
     config: RoomConfig,
     game: G,
@@ -75,7 +99,7 @@ pub fn run_page<G: Game + Clone + 'static>(
     drop((config, game, input, draw));
 }
 
-/// Like [`run_page`], for a [`World`] of replicated objects.
+#[doc = text!(run_world)]
 pub fn run_world<W: World + 'static>(
     config: RoomConfig<ReplicaConfig>,
     world: W,

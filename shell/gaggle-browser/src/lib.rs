@@ -2,6 +2,9 @@
 //!
 #![doc = include_str!("../README.md")]
 
+#[macro_use]
+mod texts;
+
 #[cfg(target_arch = "wasm32")]
 mod arrival;
 #[cfg(any(target_arch = "wasm32", test))]
@@ -39,7 +42,7 @@ pub use {
     clock::now,
     lobby::LobbyWebSocket,
     mesh::{MeshServers, PageMesh, mesh},
-    page::{Canvas, GameRoom, WorldRoom, run_page, run_world},
+    page::{Canvas, GameRoom, RequestRoom, WorldRoom, run_page, run_world},
     platform::{PageConnect, PagePlatform, has_webrtc, platform, platform_at, platform_with, random_seed},
     relay::RelayWebSocket,
     sign_in::{sign_in, sign_out, token},
@@ -48,8 +51,8 @@ pub use {
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use elsewhere::{
-    Canvas, GameRoom, WorldRoom, now, on_arrival, platform, platform_at, platform_with, random_seed,
-    run_page, run_world,
+    Canvas, GameRoom, PagePlatform, RequestRoom, WorldRoom, has_webrtc, now, on_arrival, platform,
+    platform_at, platform_with, random_seed, run_page, run_world, sign_in, sign_out, token,
 };
 
 /// Code of the guide, compiled where there is no page.

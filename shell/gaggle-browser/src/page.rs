@@ -17,29 +17,32 @@ use crate::{KeyState, PagePlatform, now, on_arrival, platform_with, random_seed,
 /// Update interval of the room while the page is hidden, in milliseconds.
 const HIDDEN_EVERY_MS: i32 = 250;
 
-/// Room of a page.
+#[doc = text!(GameRoom)]
 pub type GameRoom<G> = gaggle::GameRoom<G, PagePlatform>;
 
-/// Room of a page for a world of replicated objects.
+#[doc = text!(WorldRoom)]
 pub type WorldRoom<W> = gaggle::WorldRoom<W, PagePlatform>;
 
-/// Drawing area: 640 by 360, scaled to the window.
+#[doc = text!(RequestRoom)]
+pub type RequestRoom<I> = gaggle::RequestRoom<I, PagePlatform>;
+
+#[doc = text!(Canvas)]
 #[derive(Debug)]
 pub struct Canvas {
     context: CanvasRenderingContext2d,
 }
 
 impl Canvas {
-    /// Width and height in pixels.
+    #[doc = text!(SIZE)]
     pub const SIZE: (i32, i32) = (640, 360);
 
-    /// Fills a rectangle with a CSS color.
+    #[doc = text!(fill_rect)]
     pub fn fill_rect(&self, color: &str, x: i32, y: i32, width: i32, height: i32) {
         self.context.set_fill_style_str(color);
         self.context.fill_rect(x.into(), y.into(), width.into(), height.into());
     }
 
-    /// Draws text from its lower left corner.
+    #[doc = text!(fill_text)]
     pub fn fill_text(&self, color: &str, x: i32, y: i32, words: &str) {
         self.context.set_fill_style_str(color);
         let _ = self.context.fill_text(words, x.into(), y.into());
@@ -65,7 +68,7 @@ struct Table<E: Engine> {
     document: Document,
 }
 
-#[doc = include_str!("run_page.md")]
+#[doc = text!(run_page)]
 pub fn run_page<G: Game + Clone + 'static>(
     config: RoomConfig,
     game: G,
@@ -75,7 +78,7 @@ pub fn run_page<G: Game + Clone + 'static>(
     report(begin::<GameEngine<G>>(config, game, Box::new(input), Box::new(draw)));
 }
 
-/// Like [`run_page`], for a [`World`] of replicated objects.
+#[doc = text!(run_world)]
 pub fn run_world<W: World + 'static>(
     config: RoomConfig<ReplicaConfig>,
     world: W,

@@ -8,21 +8,20 @@ use gaggle::{ConnectMesh, MeshSetup, Micros, Online, OnlineConfig};
 use crate::lobby::own_server;
 use crate::{LobbyWebSocket, MeshServers, PageMesh, mesh};
 
-/// Platform of a page's room.
+#[doc = text!(PagePlatform)]
 pub type PagePlatform = Online<LobbyWebSocket, PageConnect>;
 
-/// Platform with the lobby and relay of the page's own server.
+#[doc = text!(platform)]
 pub fn platform() -> PagePlatform {
     platform_with(OnlineConfig::default())
 }
 
-/// Like [`platform`], with settings of the network.
+#[doc = text!(platform_with)]
 pub fn platform_with(config: OnlineConfig) -> PagePlatform {
     make_online(own_server(), config)
 }
 
-/// Like [`platform_with`], for a page from another origin than its server, which is named like
-/// `wss://play.example`. The server must allow the page's origin.
+#[doc = text!(platform_at)]
 pub fn platform_at(server: &str, config: OnlineConfig) -> PagePlatform {
     make_online(server.trim_end_matches('/').to_string(), config)
 }
@@ -60,7 +59,7 @@ fn relay_url(server: &str, socket: &str) -> String {
     if socket.starts_with('/') { format!("{server}{socket}") } else { socket.to_string() }
 }
 
-/// Whether this browser has WebRTC. If it is disabled, everything goes through a WebSocket.
+#[doc = text!(has_webrtc)]
 pub fn has_webrtc() -> bool {
     let window = web_sys::window();
     window.is_some_and(|window| {
@@ -68,7 +67,7 @@ pub fn has_webrtc() -> bool {
     })
 }
 
-/// A random number from the browser.
+#[doc = text!(random_seed)]
 pub fn random_seed() -> u64 {
     let mut bytes = [0; 8];
     let filled = web_sys::window()

@@ -11,9 +11,7 @@ const TOKEN: &str = "gaggle.token";
 const STATE: &str = "gaggle.sign-in";
 const QUERY: &str = "gaggle.query";
 
-/// Token to open a room with: one the issuer has just returned, or the stored one. Put it into
-/// [`ClientConfig::token`](gaggle::ClientConfig::token), and call [`sign_out`] when the lobby
-/// rejects it.
+#[doc = text!(token)]
 pub fn token() -> Option<String> {
     let window = web_sys::window()?;
     let storage = window.session_storage().ok().flatten()?;
@@ -36,8 +34,7 @@ pub fn token() -> Option<String> {
     storage.get_item(TOKEN).ok().flatten()
 }
 
-/// Goes to the issuer at the address of
-/// [`Client::sign_in_url`](gaggle::lobby::client::Client::sign_in_url). The page is left.
+#[doc = text!(sign_in)]
 pub fn sign_in(url: &str) {
     // A foreign lobby could name a `javascript:` address.
     if !["https://", "http://localhost:", "http://127.0.0.1:"].iter().any(|start| url.starts_with(start)) {
@@ -53,7 +50,7 @@ pub fn sign_in(url: &str) {
     let _ = window.location().set_href(&url.replace("{return}", &page).replace("{state}", &state));
 }
 
-/// Deletes the token.
+#[doc = text!(sign_out)]
 pub fn sign_out() {
     let storage = web_sys::window().and_then(|window| window.session_storage().ok().flatten());
     let _ = storage.map(|storage| storage.remove_item(TOKEN));

@@ -19,7 +19,9 @@ pub use entropy::{random_peer_id, random_seed};
 pub use gaggle_rtc::RtcChannelError;
 pub use lobby::{LobbyWebSocket, ParseLobbyUrlError};
 pub use mesh::{MeshServers, NativeMesh, mesh};
-pub use platform::{GameRoom, NativeConnect, NativePlatform, WorldRoom, platform, platform_with};
+pub use platform::{
+    GameRoom, NativeConnect, NativePlatform, RequestRoom, WorldRoom, platform, platform_with,
+};
 pub use relay::RelayWebSocket;
 pub use udp::{RoomKey, UdpCarrier, UdpConfig, UdpStats};
 pub use webrtc_carrier::WebRtcCarrier;

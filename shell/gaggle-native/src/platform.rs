@@ -25,6 +25,9 @@ pub type GameRoom<G> = gaggle::GameRoom<G, NativePlatform>;
 /// A native room for a world of replicated objects.
 pub type WorldRoom<W> = gaggle::WorldRoom<W, NativePlatform>;
 
+/// A native room whose caller keeps the game's state.
+pub type RequestRoom<I> = gaggle::RequestRoom<I, NativePlatform>;
+
 /// Platform with the lobby and relay of this server, such as `wss://play.example`.
 ///
 /// # Errors

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use gaggle::link::{Path, PathReason, sim::Conditions};
 use gaggle::{GameRoom, Micros, OnlineConfig, Phase, RoomConfig, RoomEvent};
-use gaggle_native::{Clock, NativePlatform, WorldRoom, platform_with, random_seed};
+use gaggle_native::{Clock, NativePlatform, RequestRoom, WorldRoom, platform_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 use counter::Counter;
@@ -96,6 +96,7 @@ fn shared_room_is_send<W: gaggle::World<Input: Send> + Send>() {
 #[test]
 fn room_moved_between_threads_in_match_plays_on() {
     assert_send::<Player>();
+    assert_send::<RequestRoom<u8>>();
     let _ = shared_room_is_send::<NoWorld>;
     let data = std::env::temp_dir().join(format!("gaggle-threads-{}", std::process::id()));
     let config = Config { listen: ([127, 0, 0, 1], 0).into(), data: data.clone(), ..Config::default() };

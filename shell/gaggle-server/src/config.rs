@@ -186,15 +186,16 @@ settings! {
     /// Whether games that are not in the file are accepted.
     unlisted_games: bool = true;
     /// How long the slot of a disconnected player is kept.
-    grace: Duration = Duration(Rules::default().reconnect_grace);
-    /// How long a host may be away before another member becomes host; `grace` if it only rests.
+    reconnect_grace: Duration = Duration(Rules::default().reconnect_grace);
+    /// How long a host may be away before another member becomes host; `reconnect_grace` if it only
+    /// rests.
     host_grace: Duration = Duration(Rules::default().host_grace);
     /// A member that sends nothing for this long is removed from its room.
-    silent_after: Duration = Duration(Rules::default().idle_timeout);
+    idle_timeout: Duration = Duration(Rules::default().idle_timeout);
     /// How long a room stays open after its match ended.
-    finished_after: Duration = Duration(Rules::default().finished_ttl);
+    finished_ttl: Duration = Duration(Rules::default().finished_ttl);
     /// How long a new connection may take to identify itself.
-    hello_within: Duration = Duration(Rules::default().hello_timeout);
+    hello_timeout: Duration = Duration(Rules::default().hello_timeout);
     /// Lifetime of a ticket.
     ticket_ttl: Duration = Duration(Rules::default().ticket_ttl);
     /// Rooms on all nodes together.
@@ -213,7 +214,7 @@ settings! {
     /// wait up to a second and are then rejected.
     requests_per_address: usize = 200;
     /// Rooms one player can be in at the same time.
-    seats_per_player: usize = Rules::default().rooms_per_player_max;
+    rooms_per_player: usize = Rules::default().rooms_per_player_max;
     /// Enforce rate limits; switch off for measurements only.
     rate_limits: bool = true;
 }
@@ -350,17 +351,17 @@ impl Config {
     pub fn rules(&self) -> Rules {
         let mut rules = Rules {
             games: self.games.rules(),
-            reconnect_grace: self.grace.0,
+            reconnect_grace: self.reconnect_grace.0,
             host_grace: self.host_grace.0,
-            idle_timeout: self.silent_after.0,
-            finished_ttl: self.finished_after.0,
-            hello_timeout: self.hello_within.0,
+            idle_timeout: self.idle_timeout.0,
+            finished_ttl: self.finished_ttl.0,
+            hello_timeout: self.hello_timeout.0,
             ticket_ttl: self.ticket_ttl.0,
             rooms_max: self.rooms_max,
             connections_max: self.connections_max,
             connections_per_address_max: self.connections_per_address,
             connections_per_player_max: self.connections_per_player,
-            rooms_per_player_max: self.seats_per_player,
+            rooms_per_player_max: self.rooms_per_player,
             sign_in: self.sign_in.clone(),
             ..Rules::default()
         };
@@ -444,15 +445,16 @@ mod tests {
     #[test]
     fn flags_override_environment_which_overrides_file() {
         let file = std::env::temp_dir().join(format!("gaggle-config-{}.toml", std::process::id()));
-        std::fs::write(&file, "grace = \"1s\"\nhost_grace = \"1s\"\nsilent_after = \"1s\"\n").unwrap();
-        let flags = ["--config", &file.display().to_string(), "--silent-after=3s"].map(String::from);
+        std::fs::write(&file, "reconnect_grace = \"1s\"\nhost_grace = \"1s\"\nidle_timeout = \"1s\"\n")
+            .unwrap();
+        let flags = ["--config", &file.display().to_string(), "--idle-timeout=3s"].map(String::from);
         let environment =
-            [("GAGGLE_HOST_GRACE", "2s"), ("GAGGLE_SILENT_AFTER", "2s"), ("GAGGLE_LONG", "1"), ("HOME", "/")];
+            [("GAGGLE_HOST_GRACE", "2s"), ("GAGGLE_IDLE_TIMEOUT", "2s"), ("GAGGLE_LONG", "1"), ("HOME", "/")];
         let environment = environment.map(|(name, value)| (name.to_string(), value.to_string()));
         let config = serve(Config::load(flags, environment));
         std::fs::remove_file(file).unwrap();
         assert_eq!(
-            [config.grace, config.host_grace, config.silent_after].map(|d| d.0.as_millis()),
+            [config.reconnect_grace, config.host_grace, config.idle_timeout].map(|d| d.0.as_millis()),
             [1_000, 2_000, 3_000]
         );
     }
@@ -461,11 +463,15 @@ mod tests {
     fn invalid_settings_are_named_with_origin() {
         for (flags, expected) in [
             (&["--lisen", "x"][..], "there is no setting `--lisen`: did you mean `--listen`?"),
+            (&["--silent-after", "1m"], "there is no setting `--silent-after`: it is now `--idle-timeout`"),
             (
                 &["--listen", "8080"],
                 "--listen: `listen` cannot be `8080`: an address and port, as 127.0.0.1:8080",
             ),
-            (&["--grace", "soon"], "--grace: `grace` cannot be `soon`: a time, as 250ms, 10s, 5m or 2h"),
+            (
+                &["--reconnect-grace", "soon"],
+                "--reconnect-grace: `reconnect_grace` cannot be `soon`: a time, as 250ms, 10s, 5m or 2h",
+            ),
             (&["--listen"], "`--listen` needs a value"),
             (&["listen"], "`listen` is not a flag: flags begin with `--` (see --help)"),
             (
@@ -492,7 +498,7 @@ mod tests {
                 &["--rooms-max", "0"],
                 "`rooms_max` cannot be 0: no player could play; leave it out for the default",
             ),
-            (&["--ticket-ttl", "0s"], "`ticket_ttl` cannot be 0s: tickets would expire at once"),
+            (&["--ticket-ttl", "0s"], "`ticket_ttl` cannot be 0s: it would be over at once"),
             (
                 &["--origins", "play.example"],
                 "`origins` has `play.example`, which is not an origin: write `https://play.example`",
@@ -540,9 +546,11 @@ mod tests {
     #[test]
     fn settings_can_be_checked_without_serving() {
         let check = |flags: &[&str]| Config::load(flags.iter().map(ToString::to_string), []);
-        let checked = check(&["--check", "--grace", "7s"]).unwrap();
-        assert!(matches!(checked, Command::Check(config) if config.grace.0 == Micros::from_secs(7)));
-        assert!(check(&["--grace", "soon", "--check"]).is_err());
+        let checked = check(&["--check", "--reconnect-grace", "7s"]).unwrap();
+        assert!(
+            matches!(checked, Command::Check(config) if config.reconnect_grace.0 == Micros::from_secs(7))
+        );
+        assert!(check(&["--reconnect-grace", "soon", "--check"]).is_err());
     }
 
     #[test]
@@ -561,9 +569,9 @@ mod tests {
             unlisted_games = false
             origins = ["https://a.example", "https://b.example"]
             [games.gander.modes.team]
-            seats = 4
+            players = 4
             [games.gander.modes.duel]
-            seats = 2
+            players = 2
             skill = true
             drop_in = false
             score_max = 1000
@@ -586,6 +594,9 @@ mod tests {
         );
         let error = config.read_text("[games.gander.modes.x]\nsets = 3", Path::new("test.toml")).unwrap_err();
         assert!(error.to_string().contains("[games.gander.modes.x]: there is no `sets`"), "{error}");
+        let renamed = config.read_text("[games.gander.modes.x]\nseats = 3", Path::new("test.toml"));
+        let error = renamed.unwrap_err();
+        assert!(error.to_string().contains("there is no `seats`: it is now `players`"), "{error}");
     }
 
     #[test]

@@ -134,7 +134,7 @@ fn room(view: &RoomView) -> Value {
         "status": view.status.as_str(),
         "round": view.round,
         "epoch": view.epoch,
-        "seats": view.seats,
+        "seats": view.max_players,
         "private": view.private,
         "locked": view.locked,
         "members": view.members.iter().map(member).collect::<Vec<_>>(),

@@ -294,7 +294,7 @@ mod tests {
             scores: Vec::new(),
             level: None,
             digest: None,
-            born: 1,
+            match_started_at: 1,
             ended: 2,
         }
     }

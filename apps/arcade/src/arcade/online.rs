@@ -209,13 +209,13 @@ impl Arcade {
             all: true,
             ..SubscribeRooms::default()
         });
-        lobby.top(GetLeaderboard {
+        lobby.leaderboard(GetLeaderboard {
             game: game.clone(),
             mode: mode.clone(),
             count: Some(9),
             ..GetLeaderboard::default()
         });
-        lobby.mine(GetMyStats { game, mode });
+        lobby.my_stats(GetMyStats { game, mode });
     }
 
     /// Sends the player's name to the lobby, if it changed.
@@ -395,8 +395,8 @@ impl Arcade {
             code: listing.code.to_string(),
             mode: mode(listing.mode.as_str()),
             players: listing.players,
-            seats: listing.seats,
-            watchers: listing.watchers,
+            seats: listing.max_players,
+            watchers: listing.spectators,
             open: listing.open,
         };
         let listed = lobby.room_list().take(ROOMS_SHOWN).map(line).collect();

@@ -11,7 +11,7 @@ use drake::stage::{Audience, RECIPES, Stage};
 use drake::standing::Form;
 use drake::{Drake, Pad, Phase, Setup};
 use gaggle::replica::{self, EventRequest, Kinds, RemoteEvent, Session};
-use gaggle::{JoinTarget, Micros, Platform, RoomConfig, SharedConfig, Slot, World, WorldRoom};
+use gaggle::{JoinTarget, Micros, Platform, RoomConfig, Slot, World, WorldConfig, WorldRoom};
 use gaggle_scene::{Album, Scene, View};
 
 use crate::cabinet::{About, Cabinet, CabinetRoom, Looks, Parts, Show, Standing, Start};
@@ -55,8 +55,8 @@ pub const ABOUT: About = About {
 pub struct Brawl(pub Coop);
 
 impl Brawl {
-    /// Settings of its room, without players and target.
-    pub fn room() -> SharedConfig {
+    /// Config of its room, without players and target.
+    pub fn room() -> WorldConfig {
         let mut config =
             RoomConfig::world(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
         config.engine = net::config();

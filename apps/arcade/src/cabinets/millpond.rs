@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use gaggle::replica::{Interest, Kinds, RemoteEvent, Session};
-use gaggle::{JoinTarget, Micros, Platform, RoomConfig, SharedConfig, Slot, World, WorldRoom};
+use gaggle::{JoinTarget, Micros, Platform, RoomConfig, Slot, World, WorldConfig, WorldRoom};
 use gaggle_scene::{Album, Scene, View};
 use millpond::attract::Attract;
 use millpond::howto::{HowTo, PAGES};
@@ -46,8 +46,8 @@ pub const ABOUT: About = About {
 pub struct Shore(pub Mill);
 
 impl Shore {
-    /// Settings of its room, without players and target.
-    pub fn room() -> SharedConfig {
+    /// Config of its room, without players and target.
+    pub fn room() -> WorldConfig {
         let mut config =
             RoomConfig::world(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
         config.engine = net::config();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arcade::cabinets::drake::Brawl;
 use arcade::cabinets::millpond::Shore;
-use gaggle::{JoinTarget, SharedConfig, World, WorldRoom};
+use gaggle::{JoinTarget, World, WorldConfig, WorldRoom};
 use gaggle_native::{Clock, platform, random_seed};
 
 /// The machine. It leaves when this is dropped.
@@ -48,7 +48,7 @@ impl Guest {
     fn come<W: World, P: FnMut(&W, usize) -> W::Input>(
         server: &str,
         code: &str,
-        mut config: SharedConfig,
+        mut config: WorldConfig,
         make: impl FnOnce(u64) -> (W, P) + Send + 'static,
     ) -> Guest {
         config.join = JoinTarget::Code(code.parse().unwrap());

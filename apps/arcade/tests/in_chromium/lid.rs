@@ -55,7 +55,10 @@ fn lid_opened_in_time_keeps_slot_and_score() {
 /// this one, so the page has it again.
 #[test]
 fn lid_opened_late_finds_slot_if_others_were_free() {
-    let rules = Config { grace: gaggle_server::config::Duration(Micros::from_secs(1)), ..Config::default() };
+    let rules = Config {
+        reconnect_grace: gaggle_server::config::Duration(Micros::from_secs(1)),
+        ..Config::default()
+    };
     let (hall, [first, second], own, _) = close_a_lid("lid-late", rules);
     let is_alone = |known: &Value| is_together(known, 1) && others(known) == Some(0);
     let known = until(&first, "the seat is given away", is_alone);

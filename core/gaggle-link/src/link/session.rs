@@ -406,7 +406,7 @@ impl Link {
         // The nearest number to the next one that has these low bits.
         let behind = (self.next_number as u16).wrapping_sub(ack.newest) as i16;
         if behind <= 0 {
-            return Err(PeerFault::AckOfUnsent);
+            return Err(PeerFault::AckBeyondSent);
         }
         let newest = self.next_number - behind as u64;
         let hold = Micros::new(u64::from(ack.hold) * 8);

@@ -68,9 +68,9 @@ impl Pending {
     /// not ask to switch.
     pub(super) fn take_entering(&mut self) -> Vec<RequestId> {
         let is_entering = |request: &Request| match &request.message {
-            ClientMessage::Find(find) => !find.switch,
-            ClientMessage::Create(create) => !create.switch,
-            ClientMessage::Join(join) => !join.switch,
+            ClientMessage::Find(find) => !find.leave_current,
+            ClientMessage::Create(create) => !create.leave_current,
+            ClientMessage::Join(join) => !join.leave_current,
             ClientMessage::TakeOver(_) => true,
             _ => false,
         };

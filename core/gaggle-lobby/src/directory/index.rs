@@ -138,7 +138,7 @@ impl Index {
     pub(super) fn open_room<R: Ord + Default>(
         &self,
         key: &FindKey,
-        seats: u8,
+        max_players: u8,
         players: LocalPlayers,
         network: NetworkId,
         rank: impl Fn(RoomId) -> Option<R>,
@@ -147,7 +147,7 @@ impl Index {
         let places = self.open.get(key)?;
         let mut best: Option<(R, (u8, RoomId))> = None;
         for kept_for in [None, Some(network)] {
-            for (_, open) in places.range((kept_for, seats)..=(kept_for, u8::MAX)) {
+            for (_, open) in places.range((kept_for, max_players)..=(kept_for, u8::MAX)) {
                 for place in open.range(first..).take(LOOK) {
                     let Some(rank) = rank(place.1) else { continue };
                     // Rooms of one size are sorted: none after it is better.
@@ -229,7 +229,7 @@ impl Index {
             code: view.code,
             nodes: room.links().map(|(_, link)| link.node).collect(),
             deadline: room.deadline(rules),
-            open: room.is_open().then(|| ((room.reserved_for(), view.seats), view.free_slots())),
+            open: room.is_open().then(|| ((room.reserved_for(), view.max_players), view.free_slots())),
             made_by: (room.is_open() && !room.is_apart()).then(|| room.founder()),
             members,
         };
@@ -321,7 +321,7 @@ impl Index {
 }
 
 fn rank(listing: &Listing) -> Rank {
-    (!listing.open, listing.seats.saturating_sub(listing.players), listing.id)
+    (!listing.open, listing.max_players.saturating_sub(listing.players), listing.id)
 }
 
 /// Decrements the count of a key and removes the key at zero.
@@ -399,10 +399,10 @@ mod tests {
             peer: PeerId::from_u128(u128::from(number) + 1),
             player: PlayerId::from_bytes(id),
             name: "Nia".parse().unwrap(),
-            palette: 0,
-            watch: false,
+            preferred_slot: 0,
+            spectate: false,
             players: LocalPlayers::ONE,
-            switch: false,
+            leave_current: false,
             source: Source { network: NetworkId(number), signed_in: false },
         };
         let new = NewRoom {
@@ -412,7 +412,7 @@ mod tests {
             game: label("pond"),
             mode: label(mode),
             build: label("b1"),
-            seats: 4,
+            max_players: 4,
             private: false,
             drop_in: true,
             host_starts: false,

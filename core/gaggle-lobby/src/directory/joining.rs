@@ -21,10 +21,18 @@ impl Directory {
         }
         let Some(id) = self.index.room_of(peer) else {
             let Some(ticket) = ticket else { return Ok(Reply::NotInRoom { why: None }) };
-            let (watch, players) = (ticket.claims.slot.is_none(), ticket.claims.players);
+            let (spectate, players) = (ticket.claims.slot.is_none(), ticket.claims.players);
             let name = name.clone();
-            let joiner =
-                JoinRequest { peer, player, name, palette: 0, watch, players, switch: false, source };
+            let joiner = JoinRequest {
+                peer,
+                player,
+                name,
+                preferred_slot: 0,
+                spectate,
+                players,
+                leave_current: false,
+                source,
+            };
             return Ok(self.restore(now, joiner, link, ticket).unwrap_or_else(|refusal| {
                 let text = format!("the ticket is not valid for a room: {}", refusal.text);
                 Reply::NotInRoom { why: Some(Rejection::new(RejectionCode::BadTicket, text)) }
@@ -129,7 +137,7 @@ impl Directory {
             let room = self.rooms.get(&id).filter(|room| admits(room))?;
             Some((room.has_voted_out_lately(now), room.was_left_lately(now, joiner.player)))
         };
-        self.index.open_room(&key, new.seats, joiner.players, joiner.source.network, rank)
+        self.index.open_room(&key, new.max_players, joiner.players, joiner.source.network, rank)
     }
 
     pub(super) fn create(
@@ -140,9 +148,9 @@ impl Directory {
         mut new: NewRoom,
     ) -> Result<Reply, Rejection> {
         self.check_joiner(&joiner, link)?;
-        if joiner.players.count() > new.seats {
+        if joiner.players.count() > new.max_players {
             let text =
-                format!("a room for {} players is too small for all players on your device", new.seats);
+                format!("a room for {} players is too small for all players on your device", new.max_players);
             return Err(Rejection::new(RejectionCode::RoomFull, text));
         }
         new.code = self.check_new_room(&new)?;
@@ -207,8 +215,8 @@ impl Directory {
         match seat {
             // A player who left and joins another room is not attached again.
             Some((_, seat)) if seat.stepped_out => {}
-            Some((_, seat)) if joiner.switch && seat.link == Some(link) => {}
-            Some(_) if joiner.switch => {
+            Some((_, seat)) if joiner.leave_current && seat.link == Some(link) => {}
+            Some(_) if joiner.leave_current => {
                 return Err(Rejection::new(RejectionCode::Replaced, "you are playing on another device"));
             }
             Some((room, _)) => {

@@ -135,7 +135,7 @@ impl Matchmaking {
     /// several local players is taken whole or not at all.
     fn group(&self, ticket: &SearchTicket, may_enter: impl Fn(&SearchTicket) -> bool) -> MatchGroup {
         let Skill { rating, range, .. } = ticket.skill;
-        let seats_free = ticket.new.seats.saturating_sub(ticket.joiner.players.count());
+        let seats_free = ticket.new.max_players.saturating_sub(ticket.joiner.players.count());
         let mut group = MatchGroup { others: Vec::new(), seats_free, passed: None };
         let Some(pool) = self.pools.get(&pool_of(&ticket.new)) else { return group };
         let mut people = BTreeSet::from([ticket.joiner.player]);
@@ -266,7 +266,7 @@ fn outward(
 }
 
 fn pool_of(new: &NewRoom) -> (FindKey, u8) {
-    (key_of(new), new.seats)
+    (key_of(new), new.max_players)
 }
 
 fn key_of(new: &NewRoom) -> FindKey {

@@ -72,7 +72,18 @@ mod tests {
     fn record(round: u32) -> MatchRecord {
         let (game, mode, verdict) = (Label::default(), Label::default(), Verdict::Claimed);
         let (scores, level, digest) = (Vec::new(), None, None);
-        MatchRecord { room: ROOM, round, game, mode, verdict, scores, level, digest, born: 1, ended: 2 }
+        MatchRecord {
+            room: ROOM,
+            round,
+            game,
+            mode,
+            verdict,
+            scores,
+            level,
+            digest,
+            match_started_at: 1,
+            ended: 2,
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod write;
 
 pub(crate) use compact::compact;
 pub(crate) use read::{Object, Raw};
-pub(crate) use record::{Record, Value, record, record_of, tagged};
+pub(crate) use record::{Record, Value, json_name, record, record_of, tagged};
 pub(crate) use write::{ObjectWriter, write_hex, write_string, write_u64};
 
 use std::slice::SliceIndex;

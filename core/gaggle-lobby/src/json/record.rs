@@ -41,29 +41,31 @@ pub(crate) trait Record: Sized {
 /// Declares a struct with its reader and writer. Field names are the JSON names, unless `as` gives
 /// another.
 macro_rules! record {
-    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }) => {
+    ($(#[$meta:meta])* pub struct $name:ident {
+        $($(#[$field_meta:meta])* $field:ident $(as $json:literal)?: $type:ty,)*
+    }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name { $($(#[$field_meta])* pub $field: $type,)* }
 
-        $crate::json::record_of! { $name { $($field),* } }
+        $crate::json::record_of! { $name { $($field $(as $json)?),* } }
     };
 }
 
 /// Reader and writer of a struct that is declared elsewhere.
 macro_rules! record_of {
-    ($name:ident { $($field:ident),* }) => {
+    ($name:ident { $($field:ident $(as $json:literal)?),* }) => {
         impl $crate::json::Record for $name {
             #[inline(never)]
             fn read_fields(object: &$crate::json::Object<'_>) -> $name {
                 let _ = object;
-                $name { $($field: object.read(stringify!($field)),)* }
+                $name { $($field: object.read($crate::json::json_name!($field $(as $json)?)),)* }
             }
 
             #[inline(never)]
             fn write_fields(&self, out: &mut $crate::json::ObjectWriter<'_>) {
                 let _ = &out;
-                $(out.field(stringify!($field), &self.$field);)*
+                $(out.field($crate::json::json_name!($field $(as $json)?), &self.$field);)*
             }
         }
 
@@ -84,6 +86,16 @@ macro_rules! record_of {
                 object.end();
             }
         }
+    };
+}
+
+/// JSON name of a field.
+macro_rules! json_name {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident as $json:literal) => {
+        $json
     };
 }
 
@@ -165,7 +177,7 @@ macro_rules! tagged {
     };
 }
 
-pub(crate) use {record, record_of, tagged};
+pub(crate) use {json_name, record, record_of, tagged};
 
 impl Value for bool {
     fn read(raw: Raw<'_>, field: &'static str) -> Result<bool, MessageError> {

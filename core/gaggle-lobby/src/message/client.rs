@@ -54,13 +54,13 @@ record! {
         /// Build of the game: only peers with the same build meet.
         build: Label,
         /// Slots of a room created for this request; the server's default if missing.
-        seats: Option<u8>,
+        max_players as "seats": Option<u8>,
         /// Local players of this peer. Each takes a slot.
         players: LocalPlayers,
         /// Preferred slot of the first player, which decides its colors.
-        palette: Option<u8>,
+        preferred_slot as "palette": Option<u8>,
         /// Leave the current room instead of being rejected.
-        switch: bool,
+        leave_current as "switch": bool,
         /// Settings of a room created for this request.
         settings: RawJson,
     }
@@ -77,7 +77,7 @@ record! {
         /// Build of the game.
         build: Label,
         /// Number of slots.
-        seats: Option<u8>,
+        max_players as "seats": Option<u8>,
         /// Local players of this peer. Each takes a slot.
         players: LocalPlayers,
         /// Keep the room out of the list and of `find`.
@@ -87,9 +87,9 @@ record! {
         /// Wait for the host to start a match, although members may join while it runs.
         host_starts: bool,
         /// Preferred slot of the first player.
-        palette: Option<u8>,
+        preferred_slot as "palette": Option<u8>,
         /// Leave the current room, if any.
-        switch: bool,
+        leave_current as "switch": bool,
         /// The game's settings for the room.
         settings: RawJson,
     }
@@ -108,11 +108,11 @@ record! {
         /// Local players of this peer. Each takes a slot.
         players: LocalPlayers,
         /// Preferred slot of the first player.
-        palette: Option<u8>,
+        preferred_slot as "palette": Option<u8>,
         /// Join as a spectator, without a slot.
-        watch: bool,
+        spectate as "watch": bool,
         /// Leave the current room, if any.
-        switch: bool,
+        leave_current as "switch": bool,
     }
 }
 
@@ -121,7 +121,7 @@ record! {
     #[derive(Default)]
     pub struct Leave {
         /// Keep the reservation for a moment: the page may only be reloading.
-        back: bool,
+        keep_reservation as "back": bool,
     }
 }
 
@@ -177,7 +177,7 @@ record! {
         /// Whether the room is kept out of the list.
         private: Option<bool>,
         /// Number of slots.
-        seats: Option<u8>,
+        max_players as "seats": Option<u8>,
     }
 }
 
@@ -204,7 +204,7 @@ record! {
         /// Display name of the player.
         name: Option<String>,
         /// Preferred slot of the player.
-        palette: Option<u8>,
+        preferred_slot as "palette": Option<u8>,
     }
 }
 

@@ -181,9 +181,9 @@ record! {
         /// Number of occupied slots.
         players: u8,
         /// Number of slots.
-        seats: u8,
+        max_players as "seats": u8,
         /// Number of spectators.
-        watchers: u8,
+        spectators as "watchers": u8,
         /// Whether a player may join now.
         open: bool,
         /// Display name of the host.

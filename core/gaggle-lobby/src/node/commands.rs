@@ -89,7 +89,7 @@ impl Node {
                 self.join(now, connection, id, join)?;
             }
             ClientMessage::Leave(_) if self.leave_search(now, connection, id) => {}
-            ClientMessage::Leave(leave) if leave.back => {
+            ClientMessage::Leave(leave) if leave.keep_reservation => {
                 self.act(now, connection, id, LeaveKeepingSlot {})?;
             }
             ClientMessage::Leave(_) => self.act(now, connection, id, Leave {})?,
@@ -228,7 +228,7 @@ impl Node {
     ) -> Result<(), Rejection> {
         // A reloaded page requests its room before it knows that its reservation was kept: nothing
         // changes.
-        if let Some(room) = self.own_place(connection, &join).filter(|_| join.switch) {
+        if let Some(room) = self.own_place(connection, &join).filter(|_| join.leave_current) {
             self.meter(now, connection, LimitedAction::Join)?;
             self.tell_seat(now, connection, id, room, (false, true), Vec::new());
             return Ok(());
@@ -274,10 +274,11 @@ impl Node {
         let may_create = self.charge_room(now, connection);
         let Some(asking) = self.searches.ask(now, connection, &self.rules.search) else { return };
         let Some(session) = self.session(connection) else { return };
-        let Asking { id, new, palette, players, skill } = asking;
+        let Asking { id, new, preferred_slot, players, skill } = asking;
         let (peer, player, source, link) = (session.peer, session.player, session.source, session.link);
-        let (name, watch, switch) = (session.name.clone(), false, false);
-        let joiner = JoinRequest { peer, player, name, palette, watch, players, switch, source };
+        let (name, spectate, leave_current) = (session.name.clone(), false, false);
+        let joiner =
+            JoinRequest { peer, player, name, preferred_slot, spectate, players, leave_current, source };
         let find = command::Find { joiner, link, new, may_create, skill: Some(skill) };
         self.append(self.origin(connection, id), find);
     }
@@ -333,8 +334,8 @@ impl Node {
         let session = self.home(connection).ok()?;
         let view = &self.rooms.get(session.room?)?.view;
         let is_meant = join.code.map_or(join.room == Some(view.id), |code| code == view.code);
-        let seats = view.member(session.peer)?.slots().len();
-        let is_such = seats == if join.watch { 0 } else { join.players.count().into() };
+        let slots = view.member(session.peer)?.slots().len();
+        let is_such = slots == if join.spectate { 0 } else { join.players.count().into() };
         (is_meant && view.build == join.build && is_such).then(|| view.clone())
     }
 
@@ -358,7 +359,7 @@ impl Node {
         id: Option<u64>,
         profile: Profile,
     ) -> Result<(), Rejection> {
-        let Profile { name, palette } = profile;
+        let Profile { name, preferred_slot } = profile;
         let name = name.map(|name| name.parse::<DisplayName>()).transpose();
         let name = name.map_err(|error| Rejection::new(RejectionCode::BadName, error.to_string()))?;
         let Some(session) = self.session_mut(connection) else { return Ok(()) };
@@ -366,7 +367,7 @@ impl Node {
             session.name = name.clone();
         }
         if session.room.is_some() {
-            return self.act(now, connection, id, SetProfile { name, palette });
+            return self.act(now, connection, id, SetProfile { name, preferred_slot });
         }
         self.meter(now, connection, LimitedAction::Change)?;
         self.send(connection, id, Done {});
@@ -416,7 +417,7 @@ impl Node {
 
     /// The join request of the peer behind a connection.
     fn joiner(&self, connection: ConnectionId, request: &RoomRequest) -> Result<JoinRequest, Rejection> {
-        let RoomRequest { palette, players, may_switch, watch, .. } = *request;
+        let RoomRequest { preferred_slot, players, may_switch, spectate, .. } = *request;
         let session = self.session(connection).ok_or_else(already_playing)?;
         let (peer, player, source, name) =
             (session.peer, session.player, session.source, session.name.clone());
@@ -432,8 +433,8 @@ impl Node {
             let text = format!("you are in room {code} already; leave it first");
             return Err(Rejection::new(RejectionCode::AlreadyInRoom, text));
         }
-        let switch = session.room.is_some();
-        Ok(JoinRequest { peer, player, name, palette, watch, players, switch, source })
+        let leave_current = session.room.is_some();
+        Ok(JoinRequest { peer, player, name, preferred_slot, spectate, players, leave_current, source })
     }
 
     fn may_enter(&self) -> Result<(), Rejection> {

@@ -19,11 +19,11 @@ use crate::view::RawJson;
 pub(super) struct RoomRequest {
     /// Limit it counts against.
     pub(super) action: LimitedAction,
-    pub(super) palette: u8,
+    pub(super) preferred_slot: u8,
     pub(super) players: LocalPlayers,
     /// Whether the peer may leave its current room for it.
     pub(super) may_switch: bool,
-    pub(super) watch: bool,
+    pub(super) spectate: bool,
     pub(super) goal: Goal,
 }
 
@@ -50,13 +50,13 @@ pub(super) struct Entering {
 impl RoomRequest {
     pub(super) fn find(find: Find, rules: &Rules, secrets: &mut Secrets) -> Result<RoomRequest, Rejection> {
         let mode = rules.mode(&find.game, &find.mode)?;
-        let (seats, drop_in) = (mode.players(find.seats)?, mode.drop_in);
+        let (max_players, drop_in) = (mode.players(find.max_players)?, mode.drop_in);
         check_settings(rules, &find.settings)?;
-        let Find { game, mode: name, build, palette, players, switch, settings, .. } = find;
-        let new = new_room(secrets, (game, name, build), seats, settings);
+        let Find { game, mode: name, build, preferred_slot, players, leave_current, settings, .. } = find;
+        let new = new_room(secrets, (game, name, build), max_players, settings);
         let new = NewRoom { drop_in, matched: true, ..new };
         let goal = if mode.skill { Goal::Search(new) } else { Goal::Find(new) };
-        Ok(RoomRequest::new(LimitedAction::Find, palette, players, switch, goal))
+        Ok(RoomRequest::new(LimitedAction::Find, preferred_slot, players, leave_current, goal))
     }
 
     pub(super) fn create(
@@ -64,33 +64,36 @@ impl RoomRequest {
         rules: &Rules,
         secrets: &mut Secrets,
     ) -> Result<RoomRequest, Rejection> {
-        let seats = rules.mode(&create.game, &create.mode)?.players(create.seats)?;
+        let max_players = rules.mode(&create.game, &create.mode)?.players(create.max_players)?;
         check_settings(rules, &create.settings)?;
-        let Create { game, mode, build, palette, players, switch, settings, .. } = create;
+        let Create { game, mode, build, preferred_slot, players, leave_current, settings, .. } = create;
         let (private, drop_in, host_starts) = (create.private, create.drop_in, create.host_starts);
-        let new = new_room(secrets, (game, mode, build), seats, settings);
+        let new = new_room(secrets, (game, mode, build), max_players, settings);
         let goal = Goal::Create(NewRoom { private, drop_in, host_starts, ..new });
-        Ok(RoomRequest::new(LimitedAction::Create, palette, players, switch, goal))
+        Ok(RoomRequest::new(LimitedAction::Create, preferred_slot, players, leave_current, goal))
     }
 
     pub(super) fn join(join: Join) -> Result<RoomRequest, Rejection> {
-        let Join { code, room, build, palette, players, switch, watch, .. } = join;
+        let Join { code, room, build, preferred_slot, players, leave_current, spectate, .. } = join;
         if code.is_none() && room.is_none() {
             return Err(Rejection::new(RejectionCode::BadMessage, "field code or room is missing"));
         }
         let goal = Goal::Join { code, room, build };
-        Ok(RoomRequest { watch, ..RoomRequest::new(LimitedAction::Join, palette, players, switch, goal) })
+        Ok(RoomRequest {
+            spectate,
+            ..RoomRequest::new(LimitedAction::Join, preferred_slot, players, leave_current, goal)
+        })
     }
 
     fn new(
         action: LimitedAction,
-        palette: Option<u8>,
+        preferred_slot: Option<u8>,
         players: LocalPlayers,
         may_switch: bool,
         goal: Goal,
     ) -> RoomRequest {
-        let palette = palette.unwrap_or(0);
-        RoomRequest { action, palette, players, may_switch, watch: false, goal }
+        let preferred_slot = preferred_slot.unwrap_or(0);
+        RoomRequest { action, preferred_slot, players, may_switch, spectate: false, goal }
     }
 }
 
@@ -110,12 +113,25 @@ impl Entering {
 fn new_room(
     secrets: &mut Secrets,
     (game, mode, build): (Label, Label, Label),
-    seats: u8,
+    max_players: u8,
     settings: RawJson,
 ) -> NewRoom {
     let (id, code, seed) = (secrets.room_id(), secrets.room_code(), secrets.seed());
     let (private, drop_in, host_starts, matched) = (false, false, false, false);
-    NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, host_starts, matched, settings }
+    NewRoom {
+        id,
+        code,
+        seed,
+        game,
+        mode,
+        build,
+        max_players,
+        private,
+        drop_in,
+        host_starts,
+        matched,
+        settings,
+    }
 }
 
 #[cfg(test)]
@@ -152,7 +168,7 @@ mod tests {
     fn join_without_room_is_malformed() {
         let refusal = RoomRequest::join(Join::default()).unwrap_err();
         assert_eq!(refusal.code, RejectionCode::BadMessage);
-        let join = Join { room: Some(RoomId::from_bytes([1; 16])), watch: true, ..Join::default() };
-        assert!(RoomRequest::join(join).unwrap().watch);
+        let join = Join { room: Some(RoomId::from_bytes([1; 16])), spectate: true, ..Join::default() };
+        assert!(RoomRequest::join(join).unwrap().spectate);
     }
 }

@@ -313,10 +313,10 @@ mod tests {
             peer: NIA,
             player: PlayerId::from_bytes([2; 16]),
             name: "Nia".parse::<DisplayName>().unwrap(),
-            palette: 0,
-            watch: false,
+            preferred_slot: 0,
+            spectate: false,
             players: LocalPlayers::ONE,
-            switch: false,
+            leave_current: false,
             source: Source { network: NetworkId(1), signed_in: false },
         };
         let new = NewRoom {
@@ -326,7 +326,7 @@ mod tests {
             game: "pond".parse().unwrap(),
             mode: Label::default(),
             build: Label::default(),
-            seats: 4,
+            max_players: 4,
             private: false,
             drop_in: true,
             host_starts: false,

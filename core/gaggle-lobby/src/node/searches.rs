@@ -28,7 +28,7 @@ struct Search {
     /// Request it answers.
     id: Option<u64>,
     new: NewRoom,
-    palette: u8,
+    preferred_slot: u8,
     players: LocalPlayers,
     rating: i64,
     since: Micros,
@@ -43,7 +43,7 @@ struct Search {
 pub(super) struct Asking {
     pub(super) id: Option<u64>,
     pub(super) new: NewRoom,
-    pub(super) palette: u8,
+    pub(super) preferred_slot: u8,
     pub(super) players: LocalPlayers,
     pub(super) skill: Skill,
 }
@@ -67,8 +67,9 @@ impl Searches {
         new: NewRoom,
         rating: i64,
     ) {
-        let (palette, players) = (joiner.palette, joiner.players);
-        let search = Search { id, new, palette, players, rating, since: now, ask_at: None, told: None };
+        let (preferred_slot, players) = (joiner.preferred_slot, joiner.players);
+        let search =
+            Search { id, new, preferred_slot, players, rating, since: now, ask_at: None, told: None };
         self.all.insert(connection, search);
     }
 
@@ -124,8 +125,8 @@ impl Searches {
         search.ask_at = None;
         let patient = now.since(search.since) >= rules.patience;
         let skill = Skill { rating: search.rating, range: search.range(now, rules), patient };
-        let (palette, players) = (search.palette, search.players);
-        Some(Asking { id: search.id, new: search.new.clone(), palette, players, skill })
+        let (preferred_slot, players) = (search.preferred_slot, search.players);
+        Some(Asking { id: search.id, new: search.new.clone(), preferred_slot, players, skill })
     }
 
     /// No match among the players searching: schedules a repeat. Returns the progress to send, if
@@ -178,10 +179,10 @@ mod tests {
             peer: gaggle_kit::PeerId::from_u128(1),
             player: PlayerId::from_bytes([1; 16]),
             name: "Nia".parse().unwrap(),
-            palette: 3,
-            watch: false,
+            preferred_slot: 3,
+            spectate: false,
             players: LocalPlayers::ONE,
-            switch: false,
+            leave_current: false,
             source: Source { network: NetworkId(1), signed_in: false },
         };
         let new = NewRoom {
@@ -191,7 +192,7 @@ mod tests {
             game: Label::default(),
             mode: Label::default(),
             build: Label::default(),
-            seats: 2,
+            max_players: 2,
             private: false,
             drop_in: false,
             host_starts: false,

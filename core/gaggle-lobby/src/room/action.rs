@@ -41,7 +41,7 @@ record! {
         /// The name, if it changes.
         name: Option<DisplayName>,
         /// The preferred slot, if it changes.
-        palette: Option<u8>,
+        preferred_slot as "palette": Option<u8>,
     }
 }
 

@@ -34,18 +34,6 @@ fn status_by(claims: &Claims) -> Status {
     }
 }
 
-impl Reservation {
-    /// Until when the reservation of an absent member is kept; none while it is connected.
-    fn kept_until(&self, rules: &Rules) -> Option<Micros> {
-        let grace = if self.stepped_out {
-            rules.reload_grace.min(rules.reconnect_grace)
-        } else {
-            rules.reconnect_grace
-        };
-        self.away_since.map(|since| since + grace)
-    }
-}
-
 impl Room {
     /// Adds a joiner as player or spectator.
     ///
@@ -76,7 +64,7 @@ impl Room {
             return Err(Rejection::new(RejectionCode::AlreadyInRoom, "you are in this room already"));
         }
         self.check_banned(joiner)?;
-        if joiner.watch {
+        if joiner.spectate {
             if self.view.locked {
                 return Err(room_locked());
             }
@@ -101,7 +89,7 @@ impl Room {
     ) -> Room {
         let mut room = Room::create(now, new, joiner.clone(), link);
         room.view.members.clear();
-        room.seats.clear();
+        room.reservations.clear();
         room.state.cast.clear();
         room.take_epoch(claims);
         room.state.reopened_until = Some(now + rules.reconnect_grace);
@@ -162,7 +150,7 @@ impl Room {
         if claims.epoch > self.view.epoch && plays {
             let outdated = |seat: &Reservation| seat.restored.is_some_and(|epoch| epoch < claims.epoch);
             let outdated: Vec<PeerId> =
-                self.seats.iter().filter(|(_, seat)| outdated(seat)).map(|(peer, _)| *peer).collect();
+                self.reservations.iter().filter(|(_, seat)| outdated(seat)).map(|(peer, _)| *peer).collect();
             self.take_epoch(claims);
             self.happen(EpochChanged { epoch: claims.epoch });
             self.happen(self.view.status_change());
@@ -190,11 +178,11 @@ impl Room {
             return;
         }
         self.state.reopened_by = Some(claims.issued);
-        let beyond = self.view.occupied_slots().difference(SlotSet::first(claims.seats.into()));
-        let seats = if beyond.is_empty() { claims.seats } else { self.view.seats };
+        let beyond = self.view.occupied_slots().difference(SlotSet::first(claims.max_players.into()));
+        let max_players = if beyond.is_empty() { claims.max_players } else { self.view.max_players };
         let (locked, private) = (claims.flags.locked, claims.flags.private);
         let matched = self.view.matched && !private;
-        let change = AccessChanged { locked, private, seats, matched };
+        let change = AccessChanged { locked, private, max_players, matched };
         if self.view.access() != change {
             self.happen(change);
         }
@@ -230,7 +218,8 @@ impl Room {
 
     fn take_epoch(&mut self, claims: &Claims) {
         self.view.epoch = claims.epoch;
-        (self.view.round, self.view.seed, self.view.born) = (claims.round, claims.seed, claims.born);
+        (self.view.round, self.view.seed, self.view.match_started_at) =
+            (claims.round, claims.seed, claims.match_started_at);
         self.view.locked = claims.flags.locked;
         self.view.status = status_by(claims);
     }
@@ -260,8 +249,8 @@ impl Room {
         link: Attachment,
         restored: Option<u32>,
     ) {
-        let JoinRequest { peer, player, name, palette, watch: _, players: _, switch: _, source } = joiner;
-        let palette = slots::free_palette(&self.view, peer, palette);
+        let JoinRequest { peer, player, name, preferred_slot, source, .. } = joiner;
+        let palette = slots::free_palette(&self.view, peer, preferred_slot);
         let name = names::distinct_name(&self.view.members, peer, name);
         let order = self.state.next_order;
         self.state.next_order += 1;
@@ -277,10 +266,19 @@ impl Room {
             got: None,
             restored,
         };
-        self.seats.insert(peer, seat);
-        let (slot, also) = (slots.lowest(), slots.iter().skip(1).collect());
-        let member =
-            Member { peer, player, name, slot, also, palette, ready: false, away: false, resting: false };
+        self.reservations.insert(peer, seat);
+        let (slot, extra_slots) = (slots.lowest(), slots.iter().skip(1).collect());
+        let member = Member {
+            peer,
+            player,
+            name,
+            slot,
+            extra_slots,
+            palette,
+            ready: false,
+            away: false,
+            resting: false,
+        };
         let participant = slot.map(|slot| MatchPlayer {
             peer,
             player,
@@ -289,7 +287,9 @@ impl Room {
             source,
             since: now,
             // What it won before the server lost its memory is unknown.
-            first: restored.filter(|_| self.is_reopened(now)).map(|_| Micros::from_millis(self.view.born)),
+            first: restored
+                .filter(|_| self.is_reopened(now))
+                .map(|_| Micros::from_millis(self.view.match_started_at)),
             kicked_at: None,
         });
         self.happen(Joined { member });
@@ -317,7 +317,7 @@ impl Room {
         resume: Option<ResumeId>,
         displace: Displace,
     ) -> Result<Attached, Attachment> {
-        let seat = self.seats.get_mut(&peer).expect("the directory passes members only");
+        let seat = self.reservations.get_mut(&peer).expect("the directory passes members only");
         if seat.link == Some(link) {
             return Ok(Attached::Fresh);
         }
@@ -336,10 +336,10 @@ impl Room {
                 self.set_link(peer, Some(link));
                 return Ok(attached);
             }
-            Some(_) => self.happen(Away { peer, left: false }),
+            Some(_) => self.happen(Away { peer, intentional: false }),
             None => {}
         }
-        let seat = self.seats.get_mut(&peer).expect("the reservation exists");
+        let seat = self.reservations.get_mut(&peer).expect("the reservation exists");
         let attached = if is_same && seat.link.is_none() {
             Attached::Resumed { next_signal: seat.next_signal, got: seat.got }
         } else {
@@ -367,21 +367,23 @@ impl Room {
         next_signal: u64,
         got: Option<u64>,
     ) {
-        let Some(seat) = self.seats.get_mut(&peer).filter(|seat| seat.link == Some(link)) else { return };
+        let Some(seat) = self.reservations.get_mut(&peer).filter(|seat| seat.link == Some(link)) else {
+            return;
+        };
         (seat.next_signal, seat.got) = (next_signal, got);
         seat.away_since = Some(now);
         self.set_link(peer, None);
-        self.happen(Away { peer, left: false });
+        self.happen(Away { peer, intentional: false });
     }
 
     /// Keeps the reservation of a member that leaves and may return. A spectator has none.
     pub(super) fn step_out(&mut self, now: Micros, peer: PeerId) {
         let plays = self.view.member(peer).is_some_and(|member| member.slot.is_some());
-        match self.seats.get_mut(&peer).filter(|_| plays) {
+        match self.reservations.get_mut(&peer).filter(|_| plays) {
             Some(seat) => {
                 (seat.away_since, seat.stepped_out) = (Some(now), true);
                 self.set_link(peer, None);
-                self.happen(Away { peer, left: true });
+                self.happen(Away { peer, intentional: true });
             }
             None => self.remove(now, peer, LeaveReason::Left),
         }
@@ -389,7 +391,7 @@ impl Room {
 
     /// Whether a peer has left and may return, still as a member and in no other room.
     pub(crate) fn has_stepped_out(&self, peer: PeerId) -> bool {
-        self.seats.get(&peer).is_some_and(|seat| seat.stepped_out)
+        self.reservations.get(&peer).is_some_and(|seat| seat.stepped_out)
     }
 
     /// Removes a member for good, also one that left and did not return.
@@ -404,24 +406,24 @@ impl Room {
         let lost: Vec<PeerId> =
             self.links().filter(|(_, link)| on_node(*link)).map(|(peer, _)| peer).collect();
         for peer in lost {
-            let seat = self.seats.get_mut(&peer).expect("the reservation exists");
+            let seat = self.reservations.get_mut(&peer).expect("the reservation exists");
             seat.away_since = Some(now);
             // No next connection can continue its signals.
             seat.session = ResumeId(0);
             self.set_link(peer, None);
-            self.happen(Away { peer, left: false });
+            self.happen(Away { peer, intentional: false });
         }
     }
 
     /// When [`Room::expire`] is due.
     pub fn deadline(&self, rules: &Rules) -> Option<Micros> {
-        let seats = self.seats.values().filter_map(|seat| seat.kept_until(rules));
+        let kept = self.reservations.values().filter_map(|seat| seat.kept_until(rules));
         let host = self.host_gives_way_at(rules);
         let start = self.view.starts_at.map(Micros::from_millis);
         let report = self.state.counted_at.map(|at| at + rules.report_timeout);
         let finish = self.state.finished_at.map(|at| at + rules.finished_ttl);
         let reopened = self.state.reopened_until;
-        seats.chain(host).chain(start).chain(report).chain(finish).chain(reopened).min()
+        kept.chain(host).chain(start).chain(report).chain(finish).chain(reopened).min()
     }
 
     /// Performs what is due: removes members away too long, changes the host, starts a match after
@@ -441,10 +443,10 @@ impl Room {
         }
         let given_up = |seat: &Reservation| seat.kept_until(rules).is_some_and(|until| until <= now);
         let given_up: Vec<PeerId> =
-            self.seats.iter().filter(|(_, seat)| given_up(seat)).map(|(peer, _)| *peer).collect();
+            self.reservations.iter().filter(|(_, seat)| given_up(seat)).map(|(peer, _)| *peer).collect();
         for peer in given_up {
             // Removing the last player may have closed the room.
-            match self.seats.get(&peer).map(|seat| seat.stepped_out) {
+            match self.reservations.get(&peer).map(|seat| seat.stepped_out) {
                 Some(true) => self.give_up(now, peer),
                 Some(false) => self.remove(now, peer, LeaveReason::ConnectionLost),
                 None => {}

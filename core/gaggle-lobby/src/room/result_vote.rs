@@ -62,8 +62,8 @@ impl Room {
         };
         let player = participant.player;
         let mode = rules.mode(&self.view.game, &self.view.mode)?;
-        let born = Micros::from_millis(self.view.born);
-        let report = check(report, &self.state.cast, mode, (born, now))?;
+        let match_started_at = Micros::from_millis(self.view.match_started_at);
+        let report = check(report, &self.state.cast, mode, (match_started_at, now))?;
         self.state.testimonies.retain(|testimony| testimony.peer != peer);
         self.state.testimonies.push(ResultClaim { peer, player, report, at: now });
         self.state.counted_at.get_or_insert(now);
@@ -87,7 +87,7 @@ impl Room {
             return Err(Rejection::new(RejectionCode::BadReport, "you are not playing that match"));
         };
         let mode = rules.mode(&self.view.game, &self.view.mode)?;
-        check_score(score, mode, participant.played(Micros::from_millis(self.view.born), now))?;
+        check_score(score, mode, participant.played(Micros::from_millis(self.view.match_started_at), now))?;
         check_level(level, mode)?;
         self.state.told.retain(|told| told.peer != peer);
         self.state.told.push(ScoreClaim { peer, score, level, at: Some(now) });
@@ -208,7 +208,7 @@ impl Room {
     /// Whether players may be missing since the room was restored: for a while, unless returned
     /// members fill all slots.
     fn may_lack_players(&self, now: Micros) -> bool {
-        let is_back = |peer: PeerId| self.seats.get(&peer).is_some_and(|seat| seat.restored.is_some());
+        let is_back = |peer: PeerId| self.reservations.get(&peer).is_some_and(|seat| seat.restored.is_some());
         let is_full = self.view.free_slots() == 0 && self.view.players().all(|member| is_back(member.peer));
         self.is_reopened(now) && !is_full
     }
@@ -259,7 +259,7 @@ impl Room {
             scores,
             level,
             digest: report.and_then(|report| report.digest.clone()),
-            born: self.view.born,
+            match_started_at: self.view.match_started_at,
             ended: now.as_millis(),
         };
         self.change.records.push(record.clone());

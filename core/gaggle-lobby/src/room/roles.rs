@@ -42,7 +42,7 @@ impl Room {
         let resting = since.is_some();
         let member = self.view.member(peer).filter(|member| member.slot.is_some());
         if member.is_some_and(|member| member.resting != resting) {
-            if let Some(seat) = self.seats.get_mut(&peer) {
+            if let Some(seat) = self.reservations.get_mut(&peer) {
                 seat.resting_since = since;
             }
             self.happen(RestChanged { peer, resting });
@@ -82,7 +82,7 @@ impl Room {
             status: if countdown_ms == 0 { Status::Playing } else { Status::Starting },
             round: self.view.round + 1,
             seed,
-            born: begins.as_millis(),
+            match_started_at: begins.as_millis(),
             starts_at: (countdown_ms > 0).then(|| begins.as_millis()),
         };
         self.happen(EpochChanged { epoch: self.view.epoch + 1 });
@@ -91,7 +91,7 @@ impl Room {
         self.state.left.clear();
         let participant = |member: &Member| {
             let (peer, player, name) = (member.peer, member.player, member.name.clone());
-            let source = self.seats.get(&peer)?.source;
+            let source = self.reservations.get(&peer)?.source;
             member.slot.map(|slot| MatchPlayer {
                 peer,
                 player,
@@ -136,13 +136,13 @@ impl Room {
         rules: &Rules,
         locked: Option<bool>,
         private: Option<bool>,
-        seats: Option<u8>,
+        max_players: Option<u8>,
     ) -> Result<(), Rejection> {
-        let seats = match seats {
-            Some(_) => rules.mode(&self.view.game, &self.view.mode)?.players(seats)?,
-            None => self.view.seats,
+        let max_players = match max_players {
+            Some(_) => rules.mode(&self.view.game, &self.view.mode)?.players(max_players)?,
+            None => self.view.max_players,
         };
-        if !self.view.occupied_slots().difference(SlotSet::first(seats.into())).is_empty() {
+        if !self.view.occupied_slots().difference(SlotSet::first(max_players.into())).is_empty() {
             return Err(Rejection::new(
                 RejectionCode::BadSettings,
                 "a player has one of the slots to \
@@ -157,7 +157,7 @@ impl Room {
         let change = AccessChanged {
             locked: locked.unwrap_or(self.view.locked),
             private,
-            seats,
+            max_players,
             matched: self.view.matched && !private,
         };
         if self.view.access() != change {
@@ -185,7 +185,7 @@ impl Room {
         }
         self.state.votes.retain(|vote| vote.by != by);
         self.state.votes.push(Vote { by, target });
-        let network = |peer: PeerId| self.seats.get(&peer).map(|seat| seat.source.network);
+        let network = |peer: PeerId| self.reservations.get(&peer).map(|seat| seat.source.network);
         let all: BTreeSet<_> = self.view.players().map(|member| network(member.peer)).collect();
         let is_one_place = all.len() == 1;
         let voice = |peer: PeerId| (network(peer), is_one_place.then_some(peer));
@@ -209,7 +209,7 @@ impl Room {
 
     /// Removes a member for good, with its network unless another member shares it.
     fn send_away(&mut self, now: Micros, target: PeerId) {
-        let network = |peer: PeerId| self.seats.get(&peer).map(|seat| seat.source.network);
+        let network = |peer: PeerId| self.reservations.get(&peer).map(|seat| seat.source.network);
         let others = || self.view.members.iter().filter(|member| member.peer != target);
         if let Some(member) = self.view.member(target) {
             let (player, home) = (member.player, network(target));
@@ -238,7 +238,7 @@ impl Room {
     /// A resting host is connected and may return at any time: it keeps the role as long as a lost
     /// reservation is kept.
     pub(super) fn host_gives_way_at(&self, rules: &Rules) -> Option<Micros> {
-        let seat = self.seats.get(&self.view.host)?;
+        let seat = self.reservations.get(&self.view.host)?;
         let away = seat.away_since.filter(|_| self.successor(|member| !member.away).is_some());
         let is_awake = |member: &Member| !member.away && !member.resting;
         let resting = seat.resting_since.filter(|_| self.successor(is_awake).is_some());

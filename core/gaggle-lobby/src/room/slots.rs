@@ -18,7 +18,7 @@ pub(super) fn slots_for(view: &RoomView, freed: &[FreedSlot], joiner: &JoinReque
         Some(freed) => (2, freed.at),
     };
     let mut free: Vec<Slot> = free_slots(view).iter().collect();
-    let is_preferred = |slot: Slot| slot.index() == usize::from(joiner.palette);
+    let is_preferred = |slot: Slot| slot.index() == usize::from(joiner.preferred_slot);
     free.sort_by_key(|slot| (rank(*slot), !is_preferred(*slot), *slot));
     take(&free, joiner.players)
 }
@@ -64,7 +64,7 @@ pub(super) fn free_palette(view: &RoomView, peer: PeerId, preferred: u8) -> u8 {
 }
 
 fn free_slots(view: &RoomView) -> SlotSet {
-    SlotSet::first(usize::from(view.seats)).difference(view.occupied_slots())
+    SlotSet::first(usize::from(view.max_players)).difference(view.occupied_slots())
 }
 
 fn take(slots: &[Slot], players: LocalPlayers) -> Option<SlotSet> {
@@ -82,7 +82,7 @@ mod tests {
             player: PlayerId::from_bytes([number; 16]),
             name: "Nia".parse().unwrap(),
             slot: Some(Slot::at(slot)),
-            also: Vec::new(),
+            extra_slots: Vec::new(),
             palette: number,
             ready: false,
             away: false,

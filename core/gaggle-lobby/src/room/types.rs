@@ -9,6 +9,7 @@ use crate::id::{NetworkId, NodeId, PlayerId, ResumeId, RoomCode, RoomId, Seed};
 use crate::json::{Raw, Value, record, write_string};
 use crate::label::{DisplayName, Label};
 use crate::players::LocalPlayers;
+use crate::rules::Rules;
 use crate::ticket::Claims;
 use crate::view::RawJson;
 
@@ -73,13 +74,13 @@ record! {
         /// Display name of its player.
         name: DisplayName,
         /// Preferred slot, which decides its color.
-        palette: u8,
+        preferred_slot as "palette": u8,
         /// Joins as a spectator.
-        watch: bool,
+        spectate as "watch": bool,
         /// Local players of the peer.
         players: LocalPlayers,
         /// Gives up another reservation once this one is certain.
-        switch: bool,
+        leave_current as "switch": bool,
         /// Network and sign-in of the peer.
         source: Source,
     }
@@ -101,7 +102,7 @@ record! {
         /// Build of the game.
         build: Label,
         /// Number of slots.
-        seats: u8,
+        max_players as "seats": u8,
         /// Kept out of the list and of `find`.
         private: bool,
         /// Plays at once and admits joiners while it does.
@@ -115,6 +116,18 @@ record! {
     }
 }
 
+impl Reservation {
+    /// Until when the reservation of an absent member is kept; none while it is connected.
+    pub(super) fn kept_until(&self, rules: &Rules) -> Option<Micros> {
+        let grace = if self.stepped_out {
+            rules.reload_grace.min(rules.reconnect_grace)
+        } else {
+            rules.reconnect_grace
+        };
+        self.away_since.map(|since| since + grace)
+    }
+}
+
 impl NewRoom {
     /// The room of a ticket, to be restored.
     pub(crate) fn of_ticket(claims: &Claims, settings: RawJson) -> NewRoom {
@@ -125,7 +138,7 @@ impl NewRoom {
             game: claims.game.clone(),
             mode: claims.mode.clone(),
             build: claims.build.clone(),
-            seats: claims.seats,
+            max_players: claims.max_players,
             private: claims.flags.private,
             drop_in: claims.flags.drop_in,
             host_starts: claims.flags.host_starts,

@@ -147,7 +147,7 @@ fn disturb(world: &mut World, client: usize) {
             let mode = ["team", "versus"][world.prng.below(2) as usize].parse().unwrap();
             let players = LocalPlayers::new(1 + world.prng.below(6) as u8 / 4).unwrap();
             let game = "gander".parse().unwrap();
-            let find = Find { game, mode, seats: Some(4), players, ..Find::default() };
+            let find = Find { game, mode, max_players: Some(4), players, ..Find::default() };
             world.with_client(client, |machine, _| machine.find(find));
         }
         50..55 => {
@@ -160,13 +160,14 @@ fn disturb(world: &mut World, client: usize) {
             let rooms: Vec<RoomCode> =
                 world.directory.rooms().take(50).map(|room| room.view().code).collect();
             if let Some(&code) = world.prng.pick(&rooms) {
-                let watch = world.prng.chance(1, 3);
-                let join = Join { code: Some(code), watch, switch: true, ..Join::default() };
+                let spectate = world.prng.chance(1, 3);
+                let join = Join { code: Some(code), spectate, leave_current: true, ..Join::default() };
                 world.with_client(client, |machine, _| machine.join(join));
             }
         }
         60..70 => {
-            let _ = world.with_client(client, |machine, _| machine.leave(Leave { back: client % 2 == 1 }));
+            let _ = world
+                .with_client(client, |machine, _| machine.leave(Leave { keep_reservation: client % 2 == 1 }));
         }
         70..72 => drop(world.with_client(client, |machine, _| machine.ready(Ready { ready: true }))),
         72..75 => play_on(world, client),
@@ -250,10 +251,10 @@ fn find_command(number: u64, link: Attachment, prng: &mut Prng) -> command::Find
         peer: PeerId::from_bytes(bytes),
         player: PlayerId::from_bytes(bytes),
         name: "Nia".parse().unwrap(),
-        palette: 0,
-        watch: false,
+        preferred_slot: 0,
+        spectate: false,
         players: LocalPlayers::ONE,
-        switch: false,
+        leave_current: false,
         source: Source { network: NetworkId(number), signed_in: false },
     };
     let mut id = [0; 16];
@@ -265,7 +266,7 @@ fn find_command(number: u64, link: Attachment, prng: &mut Prng) -> command::Find
         game: "gander".parse().unwrap(),
         mode: "team".parse().unwrap(),
         build: "".parse().unwrap(),
-        seats: 4,
+        max_players: 4,
         private: false,
         drop_in: true,
         host_starts: false,

@@ -40,7 +40,7 @@ fn reloaded_page_gets_its_own_slot_not_lowest() {
     server.hear(other);
     let heard = server.say(page, STEP_OUT);
     assert!(matches!(&heard[..], [.., ServerMessage::Removed(_), ServerMessage::Done(_)]), "{heard:?}");
-    assert!(matches!(&events(&server.hear(other))[..], [RoomUpdate::Away(away)] if away.left));
+    assert!(matches!(&events(&server.hear(other))[..], [RoomUpdate::Away(away)] if away.intentional));
     // Its socket may outlive the page a little, while others join.
     let third = server.player(4);
     assert_ne!(seat_of(&mut server, third).1, before.1);

@@ -23,9 +23,9 @@ fn tickets_are_renewed_with_every_change_they_contain() {
     ] {
         server.say(host, act);
         let claims = new_claims(&mut server, guest).unwrap_or_else(|| panic!("no new ticket after {act}"));
-        let Claims { seats, flags, .. } = claims;
+        let Claims { max_players, flags, .. } = claims;
         let TicketFlags { private, locked, playing, host: is_host, .. } = flags;
-        assert_eq!((private, locked, seats, playing, is_host), says, "{act}");
+        assert_eq!((private, locked, max_players, playing, is_host), says, "{act}");
         assert_eq!(claims.settings, Claims::digest(&server.room_of(guest).settings), "{act}");
     }
 }
@@ -45,8 +45,9 @@ fn room_is_restored_by_latest_ticket_in_any_order() {
         let new = ticket(&mut server, host);
         (server.room_of(host), [new, old])
     };
-    assert_eq!((before.private, before.locked, before.seats), (true, true, 3));
-    let look = |room: &RoomView| (room.private, room.locked, room.seats, room.settings.clone(), room.host);
+    assert_eq!((before.private, before.locked, before.max_players), (true, true, 3));
+    let look =
+        |room: &RoomView| (room.private, room.locked, room.max_players, room.settings.clone(), room.host);
     for first_is_host in [false, true] {
         let mut server = Server::new();
         server.wait_secs(3);
@@ -236,6 +237,6 @@ fn host_started_room_waits_admits_late_and_survives_restart() {
     let mut server = Server::new();
     let host = back(&mut server, 1, &tickets[0], "{}");
     let room = server.room_of(host);
-    assert_eq!((room.host_starts, room.drop_in, room.seats), (true, true, before.seats));
+    assert_eq!((room.host_starts, room.drop_in, room.max_players), (true, true, before.max_players));
     assert_eq!((room.status, room.round), (Status::Playing, before.round));
 }

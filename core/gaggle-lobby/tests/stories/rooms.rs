@@ -592,7 +592,7 @@ fn unlisted_games_are_rejected_if_there_is_list() {
         assert_eq!(code(&server.say(guest, refused)), RejectionCode::BadGame, "{refused}");
     }
     let duel = seat(&server.say(guest, r#"{"type":"find","game":"gander","mode":"duel"}"#));
-    assert_eq!(duel.room.seats, 2);
+    assert_eq!(duel.room.max_players, 2);
 }
 
 const FIND_FOR_TWO: &str = r#"{"type":"find","game":"gander","mode":"team","players":2}"#;
@@ -613,7 +613,7 @@ fn local_players_get_slot_each_or_other_room() {
     let looker = server.guest(9);
     let listed = server.say(looker, r#"{"type":"list","game":"gander","all":true}"#);
     let ServerMessage::Rooms(list) = &listed[0] else { panic!("{listed:?}") };
-    assert_eq!((list.rooms[0].players, list.rooms[0].seats, list.rooms[0].open), (4, 4, false));
+    assert_eq!((list.rooms[0].players, list.rooms[0].max_players, list.rooms[0].open), (4, 4, false));
     assert_eq!(code(&server.say(looker, &join(made.room.code))), RejectionCode::RoomFull);
     let third = server.player(3);
     assert_ne!(server.room_of(third).id, made.room.id);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use gaggle_kit::{Micros, PeerId, Prng, Slot};
 use gaggle_testkit::PacketPool;
 
-use super::Session;
+use super::{PeerIdentity, Session};
 use crate::ablation::Rule;
 use crate::config::{JoinMode, ReplicaConfig};
 use crate::event::SessionEvent;
@@ -195,7 +195,7 @@ impl World {
         let now = self.clocks[from];
         let session = self.machines[from].as_mut().unwrap();
         if self.in_lobby && self.born[to] > self.born[from] {
-            session.vouch_later_joiner(peer(to));
+            session.set_identities(&[PeerIdentity::later_joiner(peer(to))]);
         }
         session.handle_connected(now, peer(to));
         self.drain(from);

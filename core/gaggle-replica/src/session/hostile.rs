@@ -8,8 +8,9 @@ pub(super) mod world;
 mod side_streams;
 mod spectator;
 
-use gaggle_kit::{Micros, PeerId, Prng, State};
+use gaggle_kit::{Micros, PeerId, Prng, SlotSet, State};
 
+use super::PeerIdentity;
 use crate::event::PeerFault;
 use crate::message::{Message, SignalMessage, ValueMessage};
 use crate::{
@@ -388,7 +389,7 @@ fn hello_of_false_identity_is_rejected() {
     world.machines.push(world::Machine::new(2));
     world.grow();
     world.start(1, JoinMode::Join);
-    world.session(0).vouch(peer(1), player(7));
+    world.session(0).set_identities(&[PeerIdentity::with_slots(peer(1), SlotSet::of(player(7)))]);
     world.link(0, 1);
     world.run_ms(300);
     let refused = SessionEvent::Rejected {
@@ -405,14 +406,14 @@ fn slot_of_known_player_is_rejected_for_others() {
     world.machines.push(world::Machine::new(2));
     world.grow();
     world.start(1, JoinMode::Join);
-    world.session(0).vouch(peer(9), player(1));
+    world.session(0).set_identities(&[PeerIdentity::with_slots(peer(9), SlotSet::of(player(1)))]);
     world.link(0, 1);
     world.run_ms(300);
     let refused = SessionEvent::Rejected { peer: peer(1), reason: RejectReason::TagTaken };
     assert_eq!(world.count_events(0, |event| *event == refused), 1);
     assert_eq!(world.session(0).roster().len(), 1);
     // The lobby gave the slot to another player meanwhile.
-    world.session(0).vouch(peer(1), player(1));
+    world.session(0).set_identities(&[PeerIdentity::with_slots(peer(1), SlotSet::of(player(1)))]);
     world.unlink(0, 1);
     world.start(1, JoinMode::Join);
     world.link(0, 1);
@@ -425,9 +426,9 @@ fn peer_that_turns_out_to_be_another_is_disconnected() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(300);
     assert_eq!(world.session(0).roster().len(), 2);
-    world.session(0).vouch(peer(1), player(1));
+    world.session(0).set_identities(&[PeerIdentity::with_slots(peer(1), SlotSet::of(player(1)))]);
     assert_eq!(world.session(0).roster().len(), 2, "the identity is confirmed");
-    world.session(0).vouch(peer(1), player(7));
+    world.session(0).set_identities(&[PeerIdentity::with_slots(peer(1), SlotSet::of(player(7)))]);
     assert_eq!(world.session(0).roster().len(), 1);
     assert_eq!(world.session(0).poll_disconnect(), Some(peer(1)));
 }

@@ -4,6 +4,7 @@
 
 use gaggle_kit::{Micros, State};
 
+use super::PeerIdentity;
 use super::hostile::world::{Machine, World, peer, player};
 use crate::event::PeerFault;
 use crate::message::{Message, NUMBER_NONE};
@@ -97,7 +98,7 @@ fn expect_nothing_gained(member: MemberId) {
             0 => {
                 let attacker = add_attacker(&mut world, member);
                 for index in 0..3 {
-                    world.session(index).vouch_later_joiner(peer(attacker));
+                    world.session(index).set_identities(&[PeerIdentity::later_joiner(peer(attacker))]);
                 }
                 link_to_all(&mut world, attacker);
                 attacker
@@ -106,7 +107,7 @@ fn expect_nothing_gained(member: MemberId) {
             1 => {
                 let attacker = add(&mut world, JoinMode::Join);
                 for index in 0..3 {
-                    world.session(index).vouch_later_joiner(peer(attacker));
+                    world.session(index).set_identities(&[PeerIdentity::later_joiner(peer(attacker))]);
                 }
                 world.tamper = Box::new(move |from, to, bytes| {
                     deafen(attacker, to, bytes);
@@ -184,7 +185,7 @@ fn false_join_order_repeated_causes_fault() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(5_000);
     let attacker = add_attacker(&mut world, MemberId { join_order: 0, tag: MemberTag(1) });
-    world.session(0).vouch_later_joiner(peer(attacker));
+    world.session(0).set_identities(&[PeerIdentity::later_joiner(peer(attacker))]);
     world.link(attacker, 0);
     for _ in 0..20 {
         if !world.is_linked(0, attacker) {
@@ -283,7 +284,7 @@ fn joiners_through_different_members_agree_on_join_order() {
         world.conditions.jitter = Micros::from_millis(60);
         for (number, &joiner) in joiners.iter().enumerate() {
             for index in 0..3 {
-                world.session(index).vouch_later_joiner(peer(joiner));
+                world.session(index).set_identities(&[PeerIdentity::later_joiner(peer(joiner))]);
             }
             world.link(joiner, number % 3);
         }
@@ -400,7 +401,7 @@ fn renumbering_by_joiner_is_ignored() {
     });
     let liar = add(&mut world, JoinMode::Join);
     for index in 0..3 {
-        world.session(index).vouch_later_joiner(peer(liar));
+        world.session(index).set_identities(&[PeerIdentity::later_joiner(peer(liar))]);
     }
     link_to_all(&mut world, liar);
     world.run_ms(2_000);
@@ -446,14 +447,14 @@ fn member_that_rejoined_is_behind_earlier_lobby_order() {
     let mut world = world(4, AuthorityPolicy::Leader);
     world.run_ms(1_000);
     // The process of the third peer is older than that of the fourth, but its member is not.
-    world.session(2).vouch_later_joiner(peer(3));
+    world.session(2).set_identities(&[PeerIdentity::later_joiner(peer(3))]);
     let apart = Micros::from_secs(4);
     hold(&mut world, apart);
     let highest = world.session(0).members.highest;
     world.session(2).stand_down(peer(0), highest);
     world.collect(2);
     world.run_ms(3_500);
-    world.session(2).vouch_later_joiner(peer(3));
+    world.session(2).set_identities(&[PeerIdentity::later_joiner(peer(3))]);
     hold(&mut world, Micros::ZERO);
     world.run_ms(5_000);
     expect_order(&mut world, &[0, 1, 2, 3], &[0, 1, 3, 2]);

@@ -19,7 +19,7 @@ mod state;
 mod stats;
 pub(crate) mod work;
 
-use gaggle_kit::{Micros, PeerId, Slot, State};
+use gaggle_kit::{Micros, OutOfRange, PeerId, Slot, State};
 
 use crate::authority::{Authority, MembershipView};
 use crate::blob::{Blob, BlobError};
@@ -38,6 +38,7 @@ use state::assemble;
 use work::work;
 
 pub use crate::replicator::Transmit;
+pub use players::PeerIdentity;
 pub use state::Session;
 pub use stats::{SessionStats, SyncProgress};
 
@@ -55,10 +56,7 @@ impl Session {
         seed: u64,
     ) -> Result<Session, SessionError> {
         config.validate()?;
-        if player.byte() == u8::MAX {
-            let (setting, value) = ("slot", player.number().into());
-            return Err(SessionError::Setting { setting, value, min: 0, max: u64::from(u8::MAX) - 1 });
-        }
+        OutOfRange::check("slot", player.number().into(), 0, u64::from(u8::MAX) - 1)?;
         let mut session = assemble(config, kinds, player, entry, seed);
         if session.is_member() {
             session.admit(session.members.me.id.join_order);
@@ -488,7 +486,7 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
+    use gaggle_kit::{Micros, OutOfRange, PeerId, Slot, SlotSet};
 
     use crate::{
         AuthorityPolicy, EventError, JoinMode, Kind, Kinds, ObjectError, ReplicaConfig, Session,
@@ -559,7 +557,7 @@ mod tests {
     #[test]
     fn too_many_local_players_are_rejected() {
         let mut session = session(AuthorityPolicy::Leader);
-        let refused = |value| Err(SessionError::Setting { setting: "local players", value, min: 1, max: 8 });
+        let refused = |value| Err(OutOfRange { setting: "local players", value, min: 1, max: 8 }.into());
         assert_eq!(session.set_local_slots(SlotSet::EMPTY), refused(0));
         assert_eq!(session.set_local_slots(SlotSet::first(9)), refused(9));
         assert_eq!(session.set_local_slots(SlotSet::first(8)), Ok(()));

@@ -3,7 +3,7 @@
 
 use std::any::type_name;
 
-use gaggle_kit::{Input, PeerId, Slot, SlotSet};
+use gaggle_kit::{Input, OutOfRange, PeerId, Slot, SlotSet};
 
 use super::state::Session;
 use crate::config::SessionError;
@@ -13,21 +13,51 @@ use crate::input_relay::InputRelay;
 use crate::membership::{Identity, mismatch};
 use crate::roster::{LOCAL_PLAYERS_MAX, RosterMember};
 
-impl Session {
-    /// States which player a peer is, if the caller knows, for instance from a ticket. The peer is
-    /// rejected if it claims another slot, and so is any other peer that claims this one.
-    pub fn vouch(&mut self, peer: PeerId, player: Slot) {
-        self.set_identity(peer, (player, SlotSet::EMPTY));
+/// What the caller knows of a peer, for instance from a lobby or a ticket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeerIdentity {
+    /// Peer that is known.
+    pub peer: PeerId,
+    /// Slots of its players, empty for a spectator. The peer is rejected if it claims others, and
+    /// so is any other peer that claims these. `None` if the caller does not know.
+    pub slots: Option<SlotSet>,
+    /// It came after this peer became a member, so it ranks behind all members known here, whatever
+    /// it claims. Ends when this peer has to join again: it may itself rank behind peers that came
+    /// after it.
+    pub joined_later: bool,
+}
+
+impl PeerIdentity {
+    /// A peer with these slots; without any it may only spectate.
+    pub fn with_slots(peer: PeerId, slots: SlotSet) -> PeerIdentity {
+        PeerIdentity { peer, slots: Some(slots), joined_later: false }
     }
 
-    /// As [`vouch`](Session::vouch), for a peer with several players, by all of their slots.
-    pub fn vouch_slots(&mut self, peer: PeerId, slots: SlotSet) {
-        if let Some(first) = slots.lowest() {
-            self.set_identity(peer, (first, slots.difference(SlotSet::of(first))));
+    /// A peer of unknown slots that came after this one became a member.
+    pub fn later_joiner(peer: PeerId) -> PeerIdentity {
+        PeerIdentity { peer, slots: None, joined_later: true }
+    }
+}
+
+impl Session {
+    /// States who these peers are; stating it again changes nothing. What was stated of other peers
+    /// stays until their slots are given away.
+    pub fn set_identities(&mut self, identities: &[PeerIdentity]) {
+        for &PeerIdentity { peer, slots, joined_later } in identities {
+            if joined_later && self.is_member() && self.cx.stats.rejoins == 0 {
+                self.members.note_joiner(peer);
+            }
+            match slots.map(|slots| (slots, slots.lowest())) {
+                Some((slots, Some(first))) => {
+                    self.set_player(peer, (first, slots.difference(SlotSet::of(first))));
+                }
+                Some((_, None)) => self.set_spectator(peer),
+                None => {}
+            }
         }
     }
 
-    fn set_identity(&mut self, peer: PeerId, known: Identity) {
+    fn set_player(&mut self, peer: PeerId, known: Identity) {
         self.members.set_identity(peer, Some(known));
         let present = self.peers.find(peer).and_then(|link| self.peers[link].present());
         let said = present.map(|present| (present.slot, present.extra_slots));
@@ -36,22 +66,10 @@ impl Session {
         }
     }
 
-    /// States that a peer may only spectate, if the caller knows. It is rejected if it claims to be
-    /// a member.
-    pub fn vouch_spectator(&mut self, peer: PeerId) {
+    fn set_spectator(&mut self, peer: PeerId) {
         self.members.set_identity(peer, None);
         if self.peers.find(peer).is_some_and(|link| self.peers[link].member().is_some()) {
             self.refuse(peer, RejectReason::NotAPlayer);
-        }
-    }
-
-    /// States that a peer came after this one became a member, if the caller knows, for instance
-    /// from a lobby. It then ranks behind all members known here, whatever it claims. The statement
-    /// ends when this peer has to join again, because it may then rank behind peers that came after
-    /// it.
-    pub fn vouch_later_joiner(&mut self, peer: PeerId) {
-        if self.is_member() && self.cx.stats.rejoins == 0 {
-            self.members.note_joiner(peer);
         }
     }
 
@@ -84,7 +102,7 @@ impl Session {
         let max = self.players_max();
         let Some(first) = slots.lowest().filter(|_| slots.len() <= max) else {
             let (setting, value) = ("local players", slots.len() as u64);
-            return Err(SessionError::Setting { setting, value, min: 1, max: max as u64 });
+            return Err(OutOfRange { setting, value, min: 1, max: max as u64 }.into());
         };
         if !self.peers.is_empty() {
             return Err(SessionError::Connected);

@@ -121,7 +121,7 @@ impl Membership {
         read: impl Fn(&[u8], Option<usize>) -> Result<(), DecodeError>,
     ) -> Result<(), Fault> {
         if !self.has_slots_of(join_context.rows.iter().chain(&join_context.told.view.rows)) {
-            return Err(Fault::NoSuchSlots);
+            return Err(Fault::UnknownSlots);
         }
         for tail in &join_context.tails {
             let players = rows::row_of(&join_context.rows, tail.stream).map(|row| row.slots.len());
@@ -139,7 +139,7 @@ impl Membership {
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
         if !self.has_slots_of(join_context.rows.iter().chain(&join_context.told.view.rows)) {
-            return Err(Fault::NoSuchSlots);
+            return Err(Fault::UnknownSlots);
         }
         self.number_seen = self.number_seen.max(join_context.told.view.ballot.number);
         self.reset(now, incarnation, entries);
@@ -168,7 +168,7 @@ impl Membership {
         entries: &mut dyn Entries,
     ) -> Result<Followed, Fault> {
         if !self.has_slots_of(feed.told.iter().flat_map(|told| &told.view.rows)) {
-            return Err(Fault::NoSuchSlots);
+            return Err(Fault::UnknownSlots);
         }
         let relation = match &feed.told {
             Some(told) => self.lineage.relate(&told.tip),

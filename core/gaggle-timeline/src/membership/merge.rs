@@ -122,7 +122,7 @@ impl Membership {
     /// If no honest peer can have reached the number.
     pub(super) fn see_number(&mut self, number: u32) -> Result<(), Fault> {
         if number.saturating_sub(self.number_seen) > BALLOT_LEAP_MAX {
-            return Err(Fault::BallotLeap { number });
+            return Err(Fault::BallotTooHigh { number });
         }
         self.number_seen = self.number_seen.max(number);
         Ok(())
@@ -201,7 +201,7 @@ impl Membership {
                 // The maker of a view has asked all peers in it. With a majority another peer may
                 // have finished it.
                 if at > self.fence.promised() && !self.settings.majority {
-                    return Err(Fault::ViewUnasked { number: at.number });
+                    return Err(Fault::UnsolicitedView { number: at.number });
                 }
                 let binding = at < self.fence.promised() && self.rules.promise_binds;
                 let made = self.settings.majority && self.rules.made_is_made;

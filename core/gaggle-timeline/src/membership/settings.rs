@@ -5,7 +5,7 @@
 use gaggle_kit::Micros;
 
 use super::TIP_LINKS;
-use crate::config::TimelineConfig;
+use crate::config::{Quorum, TimelineConfig};
 
 /// Time after which an unanswered message is repeated: no less than a bad round trip.
 pub(crate) const REPEAT_AFTER: Micros = Micros::from_millis(250);
@@ -44,7 +44,7 @@ impl Settings {
         Settings {
             lookahead_frames: config.lookahead_frames(),
             slot_count,
-            majority: config.majority,
+            majority: config.quorum == Quorum::Majority,
             quorum_min: config.quorum_min,
             tip_links: TIP_LINKS as u32,
             repeat_after: REPEAT_AFTER,

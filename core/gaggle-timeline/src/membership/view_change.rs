@@ -348,7 +348,7 @@ impl Membership {
             && collection.proposal.is_none()
         {
             if is_false {
-                return Err(Fault::ReportFalse);
+                return Err(Fault::FalseReport);
             }
             collection.reports.insert(stream, report);
             self.conclude(now, entries)?;

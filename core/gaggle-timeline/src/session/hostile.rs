@@ -18,7 +18,7 @@ use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, state_hash};
 use gaggle_testkit::{Delivery, PacketScheduler};
 
 use super::Session;
-use crate::config::{PeerSlots, TimelineConfig};
+use crate::config::{PeerSlots, Quorum, TimelineConfig};
 use crate::event::{PeerFault, SessionEvent};
 use crate::packet::{Packet, RunsWriter, TAG_MAX};
 use crate::roster::{Incarnation, MatchId};
@@ -87,7 +87,7 @@ impl Cluster {
 
     /// `seated` peers start together, under the majority rule.
     pub(super) fn voting(seated: usize, liar: usize) -> Cluster {
-        let config = TimelineConfig { majority: true, ..config() };
+        let config = TimelineConfig { quorum: Quorum::Majority, ..config() };
         let mut table = Cluster::configured(seated, liar, STATE_BYTES, &config);
         table.link_all(seated);
         table

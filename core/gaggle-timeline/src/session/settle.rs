@@ -244,11 +244,11 @@ impl<I: Input> Session<I> {
                     return;
                 }
                 Fault::Value(error) => PeerFault::Malformed(error),
-                Fault::BallotLeap { number } => PeerFault::BallotTooHigh { number },
-                Fault::ViewUnasked { number } => PeerFault::UnsolicitedView { number },
-                Fault::NoSuchSlots => PeerFault::UnknownSlots,
-                Fault::ReportFalse => PeerFault::FalseReport,
-                Fault::PlayersChanged { players, seats } => PeerFault::SlotCountChanged { players, seats },
+                Fault::BallotTooHigh { number } => PeerFault::BallotTooHigh { number },
+                Fault::UnsolicitedView { number } => PeerFault::UnsolicitedView { number },
+                Fault::UnknownSlots => PeerFault::UnknownSlots,
+                Fault::FalseReport => PeerFault::FalseReport,
+                Fault::SlotCountChanged { players, seats } => PeerFault::SlotCountChanged { players, seats },
             };
             self.fault(index, fault);
         }

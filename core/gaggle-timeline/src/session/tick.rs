@@ -2,7 +2,7 @@
 //!
 //! `Session::tick` and its poll methods lead here. Absent: rules of any part.
 
-use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
+use gaggle_kit::{Frame, Input, Micros, OutOfRange, PeerId, SlotSet};
 use gaggle_link::Channel;
 
 use super::{Session, Transmit};
@@ -36,7 +36,7 @@ impl<I: Input> Session<I> {
             && !(min..=max).contains(&frames)
         {
             let (value, min, max) = (frames.into(), min.into(), max.into());
-            return Err(SessionError::OutOfRange { setting: "input_delay_frames", value, min, max });
+            return Err(OutOfRange { setting: "input_delay_frames", value, min, max }.into());
         }
         self.time.fix_delay(frames);
         Ok(())

@@ -116,13 +116,19 @@ impl<I: Input> Requests<I> {
         ticks
     }
 
-    /// The next request of this update; none when all its ticks are done and its packets are sent.
-    pub(crate) fn poll_request<P: Platform>(&mut self, room: &mut Lobby<P>) -> Option<Request<'_, I>> {
+    /// The next request of this update; none when all its ticks are done and packets are sent.
+    /// `input` is asked before each tick, for each local player.
+    pub(crate) fn poll_request<P: Platform>(
+        &mut self,
+        room: &mut Lobby<P>,
+        input: &mut dyn FnMut(&Self, usize) -> Option<I>,
+    ) -> Option<Request<'_, I>> {
         loop {
             if let Some(work) = self.poll_work() {
                 return self.request(work);
             }
             if self.has_tick_due() {
+                self.ask_for_inputs(input);
                 self.tick(room.now);
             } else if !self.advance(room) {
                 return None;
@@ -130,7 +136,15 @@ impl<I: Input> Requests<I> {
         }
     }
 
-    /// Work to do before the next tick.
+    pub(crate) fn ask_for_inputs(&mut self, input: &mut dyn FnMut(&Self, usize) -> Option<I>) {
+        for player in 0..self.players.len() {
+            if let Some(input) = input(self, player) {
+                self.set_input(player, input);
+            }
+        }
+    }
+
+    /// What has to be done before the next tick.
     pub(crate) fn poll_work(&mut self) -> Option<Work> {
         if let Some(notice) = self.turn.poll_notice() {
             return Some(Work::Notice(notice));

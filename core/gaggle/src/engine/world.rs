@@ -6,7 +6,7 @@
 
 mod joining;
 
-use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet};
+use gaggle_kit::{Micros, OutOfRange, PeerId, Prng, Slot, SlotSet};
 use gaggle_link::{CloseCode, Transport};
 use gaggle_lobby::Label;
 use gaggle_replica::{Driver, JoinMode, ReplicaConfig, Session, SessionError, SessionStats};
@@ -69,9 +69,7 @@ impl<W: World> Engine for WorldEngine<W> {
         for (setting, value, max) in
             [("local_players", local_players, max_players.min(slots)), ("max_players", max_players, slots)]
         {
-            if !(1..=max).contains(&value) {
-                return Err(SessionError::Setting { setting, value, min: 1, max });
-            }
+            OutOfRange::check(setting, value, 1, max)?;
         }
         let slots = config.first_slots(config.local_players);
         let session = new_session::<W>(config, slots, JoinMode::Create, rng)?;

@@ -90,7 +90,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             HostCommand::TransferHost(peer) => client.hand_over(Host { peer }),
             HostCommand::Settings(settings) => client.set_settings(Settings { settings }),
             HostCommand::Access { locked, private, max_players } => {
-                client.set_access(Access { locked, private, seats: max_players })
+                client.set_access(Access { locked, private, max_players })
             }
         })
     }

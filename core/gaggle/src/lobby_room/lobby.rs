@@ -1,6 +1,6 @@
 //! Lobby messages and their effects. The room calls it in every update. Absent: the match.
 
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{Micros, PeerId, Slot};
 use gaggle_link::{Mesh, PathChanged};
 use gaggle_lobby::client::{Client, ClientEvent, ClientOutput, LobbySocket, SocketEvent};
 use gaggle_lobby::message::client::{Create, Find, Ice, Join, Leave};
@@ -29,22 +29,29 @@ const HAND_OVER: Micros = Micros::from_millis(800);
 const ICE_AGAIN: Micros = Micros::from_secs(30);
 
 impl<S, P: Platform> LobbyRoom<S, P> {
-    /// Requests the configured room. No code waits for the answer.
-    pub(super) fn ask_for_seat(&mut self, switch: bool) {
-        if switch {
+    /// Requests the room that is wanted. Nothing waits for the answer.
+    pub(super) fn ask_for_seat(&mut self, leave_current: bool) {
+        if leave_current {
             self.tell_score();
         }
         let config = &self.config;
-        let (game, mode, build, palette) =
-            (config.game.clone(), config.mode.clone(), self.build_id.clone(), config.preferred_slot);
-        let (seats, settings) = (Some(config.max_players), config.room_settings.clone());
+        let (game, mode, build) = (config.game.clone(), config.mode.clone(), self.build_id.clone());
+        let preferred_slot = config.preferred_slot.map(Slot::byte);
+        let (max_players, settings) = (Some(config.max_players), config.room_settings.clone());
         let players =
             LocalPlayers::new(config.local_players.min(LocalPlayers::MAX.into()) as u8).unwrap_or_default();
         let Some(client) = &mut self.lobby_client else { return };
         let asked = match &config.join {
-            JoinTarget::Matchmake => {
-                client.find(Find { game, mode, build, seats, players, palette, switch, settings })
-            }
+            JoinTarget::Matchmake => client.find(Find {
+                game,
+                mode,
+                build,
+                max_players,
+                players,
+                preferred_slot,
+                leave_current,
+                settings,
+            }),
             JoinTarget::CreatePrivate => {
                 let (drop_in, host_starts) = match config.start {
                     StartMode::DropIn => (true, false),
@@ -55,22 +62,31 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                     game,
                     mode,
                     build,
-                    seats,
+                    max_players,
                     players,
                     private,
                     drop_in,
                     host_starts,
-                    palette,
-                    switch,
+                    preferred_slot,
+                    leave_current,
                     settings,
                 })
             }
-            JoinTarget::Code(code) => {
-                client.join(Join { code: Some(*code), build, players, palette, switch, ..Join::default() })
-            }
-            JoinTarget::Spectate(code) => {
-                client.join(Join { code: Some(*code), build, switch, watch: true, ..Join::default() })
-            }
+            JoinTarget::Code(code) => client.join(Join {
+                code: Some(*code),
+                build,
+                players,
+                preferred_slot,
+                leave_current,
+                ..Join::default()
+            }),
+            JoinTarget::Spectate(code) => client.join(Join {
+                code: Some(*code),
+                build,
+                leave_current,
+                spectate: true,
+                ..Join::default()
+            }),
             JoinTarget::Browse | JoinTarget::Offline => return,
         };
         self.connection.seat_asked = Some(asked);
@@ -268,8 +284,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                 self.leaving.retain(|(_, peer)| *peer != returned.peer);
                 self.connect_to(returned.peer);
             }
-            // The reservation waits for the member; the match does not.
-            RoomUpdate::Away(away) if away.left => self.schedule_removal(away.peer),
+            // The reservation waits for them; the match does not.
+            RoomUpdate::Away(away) if away.intentional => self.schedule_removal(away.peer),
             RoomUpdate::Left(left) => self.schedule_removal(left.peer),
             RoomUpdate::ResultDecided(_) => self.push(RoomEvent::ResultStored),
             _ => {}

@@ -97,13 +97,13 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         let client = self.lobby_client.as_ref().filter(|_| is_latest)?;
         match change.status {
             Status::Starting => {
-                let at = client.local_time(change.starts_at.unwrap_or(change.born));
+                let at = client.local_time(change.starts_at.unwrap_or(change.match_started_at));
                 self.results.forget_score();
                 self.push(RoomEvent::MatchStarting { at });
                 Some(LobbyAction::PrepareStart)
             }
             Status::Playing => {
-                let is_late = self.now.since(client.local_time(change.born)) > START_WITHIN;
+                let is_late = self.now.since(client.local_time(change.match_started_at)) > START_WITHIN;
                 self.results.forget_score();
                 if is_late {
                     self.renew_links();
@@ -128,7 +128,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             .collect();
         let host = peers.iter().map(|seat| seat.peer).find(|peer| *peer == room.host);
         Some(Start {
-            match_id: MatchId { started_at: room.born / 1_000, nonce: room.seed.0 },
+            match_id: MatchId { started_at: room.match_started_at / 1_000, nonce: room.seed.0 },
             first: host.or(peers.first().map(|seat| seat.peer)),
             peers,
             seed: room.seed.0,

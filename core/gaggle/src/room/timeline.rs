@@ -6,6 +6,7 @@ use gaggle_timeline::{DesyncBundle, Game, Request, Session, SessionError};
 
 use super::Room;
 use crate::engine::{GameEngine, Requests};
+use crate::input_context::InputContext;
 use crate::platform::Platform;
 
 /// A [`Room`] whose peers send inputs and simulate the same [`Game`].
@@ -135,15 +136,32 @@ impl<I: Input, P: Platform> Room<Requests<I>, P> {
     /// The next request about the game's state; none when all ticks of the last
     /// [`update`](Room::update) are done and its packets are sent.
     ///
-    /// `update` itself simulates and sends nothing. Calling it before the requests of the last one
-    /// are drained is harmless: its ticks follow later. [`update_with`](Room::update_with) asks for
-    /// inputs once per update, not once per tick.
+    /// Nothing is simulated and nothing is sent by `update` itself. An update before the requests
+    /// of the last one are drained is harmless: its ticks follow later.
+    /// [`update_with`](Room::update_with) asks for inputs once per update, not once per tick:
+    /// [`poll_request_with`](Room::poll_request_with) does that.
     ///
     /// A [`Request::Advance`] of [`SimId::Live`](gaggle_timeline::SimId::Live) with the highest
     /// frame so far is a new tick, the others resimulate: keep the state before it to interpolate
     /// from, by [`alpha_permille`](Room::alpha_permille).
     pub fn poll_request(&mut self) -> Option<Request<'_, I>> {
-        self.engine.poll_request(&mut self.lobby_room)
+        self.engine.poll_request(&mut self.lobby_room, &mut |_, _| None)
+    }
+
+    /// As [`poll_request`](Room::poll_request), with an input made for each tick and local player
+    /// from the state before it: when it is asked, every request before that tick is fulfilled. It
+    /// is latched as by [`set_input`](Room::set_input).
+    pub fn poll_request_with(
+        &mut self,
+        mut input: impl FnMut(InputContext<'_, Requests<I>>) -> I,
+    ) -> Option<Request<'_, I>> {
+        let input = &mut |engine: &Requests<I>, player| Some(input(InputContext::new(player, engine)));
+        self.engine.poll_request(&mut self.lobby_room, input)
+    }
+
+    /// Whether [`poll_request_with`](Room::poll_request_with) may ask for inputs.
+    pub(crate) fn has_tick_due(&self) -> bool {
+        self.engine.has_tick_due()
     }
 
     /// Sets the input delay in frames, as in a [`GameRoom`]; `None` lets it adapt to the network

@@ -3,7 +3,7 @@
 use gaggle::replica::{
     AuthorityPolicy, EventOptions, Kind, Kinds, ObjectId, RemoteEvent, Session, SessionEvent, Target,
 };
-use gaggle::{AnyRoom, Input, Phase, RoomConfig, RoomEvent, SharedConfig, State, World, WorldRoom};
+use gaggle::{AnyRoom, Input, Phase, RoomConfig, RoomEvent, State, World, WorldConfig, WorldRoom};
 use gaggle_kit::{Micros, Slot};
 
 use crate::town::{self, FRAME, SimPlatform, Subject};
@@ -143,19 +143,19 @@ pub(crate) type House = WorldRoom<Pond, SimPlatform>;
 pub(crate) type Cluster = town::Cluster<House>;
 
 /// The settings of a peer, with another policy.
-pub(crate) fn with_policy(house: usize, policy: AuthorityPolicy) -> SharedConfig {
+pub(crate) fn with_policy(house: usize, policy: AuthorityPolicy) -> WorldConfig {
     let client = town::client_config(house);
     RoomConfig { lobby: client, ..RoomConfig::world("pond", 4, policy).expect("a label") }
 }
 
 impl Subject for House {
-    type Config = SharedConfig;
+    type Config = WorldConfig;
 
-    fn peer_config(house: usize) -> SharedConfig {
+    fn peer_config(house: usize) -> WorldConfig {
         with_policy(house, AuthorityPolicy::OwnerOrLeader)
     }
 
-    fn open_peer(now: Micros, config: SharedConfig, platform: SimPlatform, seed: u64) -> House {
+    fn open_peer(now: Micros, config: WorldConfig, platform: SimPlatform, seed: u64) -> House {
         WorldRoom::open(now, config, platform, Pond::default(), seed).expect("settings that can be")
     }
 

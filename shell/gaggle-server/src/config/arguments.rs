@@ -20,6 +20,15 @@ pub(crate) const ALWAYS: [Name<'static>; 4] = [
     Name { name: "config", is_switch: false },
 ];
 
+/// Former names of settings, and their present ones.
+const RENAMED: [(&str, &str); 5] = [
+    ("grace", "reconnect_grace"),
+    ("silent_after", "idle_timeout"),
+    ("finished_after", "finished_ttl"),
+    ("hello_within", "hello_timeout"),
+    ("seats_per_player", "rooms_per_player"),
+];
+
 /// Names and values of a command line, in order; the error is one line.
 pub(crate) fn read(
     arguments: impl IntoIterator<Item = String>,
@@ -63,10 +72,12 @@ pub(crate) fn read(
 /// source.
 pub(crate) fn unknown(name: &str, known: &[Name<'_>], written: impl Fn(&str) -> String) -> String {
     let meant = known.iter().chain(&ALWAYS).map(|known| (distance(name, known.name), known.name)).min();
-    // If more than half of it differs, no name is similar.
-    let hint = match meant.filter(|(distance, _)| distance * 2 <= name.len()) {
-        Some((_, meant)) => format!("did you mean `{}`?", written(meant)),
-        None => "see --help".into(),
+    // With more than half of it different, no name is similar.
+    let similar = meant.filter(|(distance, _)| distance * 2 <= name.len());
+    let hint = match (RENAMED.iter().find(|(former, _)| *former == name), similar) {
+        (Some((_, present)), _) => format!("it is now `{}`", written(present)),
+        (None, Some((_, meant))) => format!("did you mean `{}`?", written(meant)),
+        (None, None) => "see --help".into(),
     };
     format!("there is no setting `{}`: {hint}", written(name))
 }

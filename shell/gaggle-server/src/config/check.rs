@@ -115,7 +115,7 @@ impl Config {
             ("connections_max", self.connections_max),
             ("connections_per_address", self.connections_per_address),
             ("connections_per_player", self.connections_per_player),
-            ("seats_per_player", self.seats_per_player),
+            ("rooms_per_player", self.rooms_per_player),
         ] {
             if value == 0 {
                 return Err(format!(
@@ -125,14 +125,14 @@ impl Config {
             }
         }
         for (name, value) in [
-            ("hello_within", self.hello_within),
+            ("hello_timeout", self.hello_timeout),
             ("ticket_ttl", self.ticket_ttl),
             ("turn_ttl", self.turn_ttl),
-            ("silent_after", self.silent_after),
-            ("finished_after", self.finished_after),
+            ("idle_timeout", self.idle_timeout),
+            ("finished_ttl", self.finished_ttl),
         ] {
             if value.0 == Micros::ZERO {
-                return Err(format!("`{name}` cannot be 0s: tickets would expire at once"));
+                return Err(format!("`{name}` cannot be 0s: it would be over at once"));
             }
         }
         Ok(())

@@ -46,15 +46,15 @@ impl Games {
 
 fn read_mode(fields: &toml::Table) -> Result<ModeConfig, String> {
     let mut rules = ModeConfig::default();
-    if let Some(seats) = fields.get("seats") {
-        let seats = number(seats, "seats", 2, 64)?;
-        (rules.players_default, rules.players_min, rules.players_max) = (seats, seats, seats);
+    if let Some(players) = fields.get("players") {
+        let players = number(players, "players", 2, 64)?;
+        (rules.players_default, rules.players_min, rules.players_max) = (players, players, players);
     }
     for (name, value) in fields {
         match name.as_str() {
-            "seats" => {}
-            "seats_min" => rules.players_min = number(value, name, 2, 64)?,
-            "seats_max" => rules.players_max = number(value, name, 2, 64)?,
+            "players" => {}
+            "players_min" => rules.players_min = number(value, name, 2, 64)?,
+            "players_max" => rules.players_max = number(value, name, 2, 64)?,
             "drop_in" => rules.drop_in = flag(value, name)?,
             "skill" => rules.skill = flag(value, name)?,
             "score_min" => rules.score_min = number(value, name, i64::MIN, i64::MAX)?,
@@ -63,16 +63,22 @@ fn read_mode(fields: &toml::Table) -> Result<ModeConfig, String> {
                 rules.score_per_second_max = Some(number(value, name, 1, i64::from(u32::MAX))?);
             }
             "level_max" => rules.level_max = number(value, name, 1, i64::from(u32::MAX))?,
+            "seats" | "seats_min" | "seats_max" => {
+                return Err(format!(
+                    "there is no `{name}`: it is now `{}`",
+                    name.replace("seats", "players")
+                ));
+            }
             other => {
                 return Err(format!(
-                    "there is no `{other}`: valid are seats, seats_min, seats_max, drop_in, skill, \
+                    "there is no `{other}`: valid are players, players_min, players_max, drop_in, skill, \
                      score_min, score_max, score_per_second_max, level_max"
                 ));
             }
         }
     }
     if !(rules.players_min..=rules.players_max).contains(&rules.players_default) {
-        return Err("seats must lie between seats_min and seats_max".into());
+        return Err("players must lie between players_min and players_max".into());
     }
     if rules.score_min > rules.score_max {
         let (min, max) = (rules.score_min, rules.score_max);

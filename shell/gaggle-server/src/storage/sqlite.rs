@@ -231,7 +231,8 @@ fn store_one(
     record: &MatchRecord,
     counted: Verdict,
 ) -> Result<Outcome, StorageError> {
-    let MatchRecord { room, round, game, mode, verdict, scores, level, digest, born, ended } = record;
+    let MatchRecord { room, round, game, mode, verdict, scores, level, digest, match_started_at, ended } =
+        record;
     let is_new = transaction
         .prepare_cached("INSERT OR IGNORE INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?
         .execute(params![
@@ -242,7 +243,7 @@ fn store_one(
             verdict.as_str(),
             level,
             digest,
-            *born as i64,
+            *match_started_at as i64,
             *ended as i64
         ])?;
     if is_new == 0 {
@@ -680,7 +681,7 @@ mod tests {
             scores: scores.iter().enumerate().map(line).collect(),
             level: Some(3),
             digest: None,
-            born: 1,
+            match_started_at: 1,
             ended: u64::from(round),
         }
     }

@@ -130,7 +130,7 @@ fn invalid_messages_are_answered_until_connection_closes() {
 
 #[test]
 fn silent_connection_is_closed() {
-    let server = TestServer::with(|config| config.hello_within = Setting(Micros::from_millis(300)));
+    let server = TestServer::with(|config| config.hello_timeout = Setting(Micros::from_millis(300)));
     // Half a request, and then nothing.
     let mut half = TcpStream::connect(server.address).unwrap();
     half.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -160,7 +160,7 @@ fn endless_pings_close_connection_with_reason() {
 
 #[test]
 fn thousand_silent_sockets_keep_no_client_out() {
-    let server = TestServer::with(|config| config.hello_within = Setting(Micros::from_secs(60)));
+    let server = TestServer::with(|config| config.hello_timeout = Setting(Micros::from_secs(60)));
     let come = |number: u32| {
         let start = Instant::now();
         let stream = from_other_address(server.address);

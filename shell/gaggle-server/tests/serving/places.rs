@@ -53,7 +53,7 @@ fn small_lobby(connections_max: usize) -> TestServer {
         config.proxies.0 = vec!["127.0.0.1".parse().unwrap()];
         config.connections_max = connections_max;
         config.connections_per_address = 10;
-        config.hello_within = Setting(Micros::from_secs(60));
+        config.hello_timeout = Setting(Micros::from_secs(60));
     })
 }
 

@@ -319,11 +319,16 @@ fn server_that_cannot_store_results_is_not_ready() {
 
 #[test]
 fn command_line_errors_are_one_line() {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_gaggle-server")).args(["--grace", "soon"]).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_gaggle-server"))
+        .args(["--reconnect-grace", "soon"])
+        .output()
+        .unwrap();
     assert!(!output.status.success());
     let text = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(text, "gaggle-server: --grace: `grace` cannot be `soon`: a time, as 250ms, 10s, 5m or 2h\n");
+    assert_eq!(
+        text,
+        "gaggle-server: --reconnect-grace: `reconnect_grace` cannot be `soon`: a time, as 250ms, 10s, 5m or 2h\n"
+    );
 }
 
 #[test]
@@ -383,7 +388,7 @@ fn server_killed_in_storm_keeps_all_it_confirmed() {
 #[test]
 fn report_to_killed_server_counts_at_next_one() {
     let place = Place::new();
-    let more = ["--grace", "2s"];
+    let more = ["--reconnect-grace", "2s"];
     let mut process = Process::start(place.path(), lasting_port(), &more);
     let address = process.address;
     let seats = Mutex::default();

@@ -263,9 +263,9 @@ fn killed_node_loses_no_room_and_leaves_no_stale_member() {
     let redis = Redis::start();
     let place = Place::new();
     let url = redis.url();
-    let more = ["--redis", &url, "--ticket-secret", SECRET, "--grace", "9s"];
+    let more = ["--redis", &url, "--ticket-secret", SECRET, "--reconnect-grace", "9s"];
     let mut doomed = Process::start(place.path(), 0, &more);
-    let other = redis.node(|config| config.grace = Setting(Micros::from_secs(9)));
+    let other = redis.node(|config| config.reconnect_grace = Setting(Micros::from_secs(9)));
     // Two on the node that is killed and one on the other, in one room.
     let mut nia = Guest::connect(doomed.address);
     let welcome = nia.hello(1);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use arcade::cabinets::drake::Brawl;
 use arcade::cabinets::millpond::Shore;
 use drake::net::Coop;
-use gaggle::{JoinTarget, OnlineConfig, Phase, SharedConfig, World, WorldRoom};
+use gaggle::{JoinTarget, OnlineConfig, Phase, World, WorldConfig, WorldRoom};
 use gaggle_native::{Clock, NativePlatform, platform_with, random_seed};
 use millpond::net::Mill;
 
@@ -16,7 +16,7 @@ use super::{Options, Player};
 /// Input of one bot in a game.
 pub(super) trait Hands {
     type World: World;
-    fn config() -> SharedConfig;
+    fn config() -> WorldConfig;
     fn world(seed: u64) -> Self::World;
     fn new(seat: usize, seed: u64) -> Self;
     /// What it does next.
@@ -29,7 +29,7 @@ pub(super) struct Brawler(drake::bots::Bot);
 impl Hands for Brawler {
     type World = Brawl;
 
-    fn config() -> SharedConfig {
+    fn config() -> WorldConfig {
         Brawl::room()
     }
 
@@ -52,7 +52,7 @@ pub(super) struct Rower(millpond::bots::Bot);
 impl Hands for Rower {
     type World = Shore;
 
-    fn config() -> SharedConfig {
+    fn config() -> WorldConfig {
         Shore::room()
     }
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Burst, Chance, Conditions};
-use gaggle_timeline::{LatePolicy, TimelineConfig};
+use gaggle_timeline::{LatePolicy, Quorum, TimelineConfig};
 
 use super::broth::SLOTS;
 
@@ -131,7 +131,7 @@ impl Plan {
         TimelineConfig {
             slot_count: SLOTS,
             late_policy: LatePolicy::Stall { prediction_frames: self.window_frames },
-            majority: self.majority,
+            quorum: if self.majority { Quorum::Majority } else { Quorum::Any },
             ..TimelineConfig::default()
         }
     }

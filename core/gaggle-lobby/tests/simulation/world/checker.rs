@@ -79,7 +79,7 @@ impl Checker {
                     let view = open.view();
                     (&view.game, &view.mode, &view.build) == (&new.game, &new.mode, &new.build)
                         && view.id != room.view.id
-                        && view.seats >= new.seats
+                        && view.max_players >= new.max_players
                         && open.reserved_for().is_none_or(|network| network == joiner.source.network)
                         && open.is_open()
                         && !open.was_left_lately(now, joiner.player)
@@ -143,7 +143,7 @@ impl Checker {
                     self.take_place(joined.member.peer, *room, joined.member.slots());
                 }
                 // Peers that leave by themselves have a shorter grace time.
-                RoomUpdate::Away(away) if away.left => drop(self.places.remove(&away.peer)),
+                RoomUpdate::Away(away) if away.intentional => drop(self.places.remove(&away.peer)),
                 RoomUpdate::Away(away) => {
                     if let Some(place) = self.places.get_mut(&away.peer) {
                         place.lost_at.get_or_insert(now);
@@ -201,9 +201,9 @@ impl Checker {
         let slots: Vec<Slot> = view.members.iter().flat_map(|member| member.slots().iter()).collect();
         let distinct: BTreeSet<Slot> = slots.iter().copied().collect();
         assert_eq!(slots.len(), distinct.len(), "one slot taken twice: {view:?}");
-        assert!(slots.len() <= usize::from(view.seats), "more players than slots: {view:?}");
+        assert!(slots.len() <= usize::from(view.max_players), "more players than slots: {view:?}");
         assert!(
-            slots.iter().all(|slot| slot.index() < usize::from(view.seats)),
+            slots.iter().all(|slot| slot.index() < usize::from(view.max_players)),
             "a slot out of range: {view:?}"
         );
         let host = view.member(view.host).expect("the host is a member");

@@ -47,7 +47,7 @@ fn spectator_that_writes_loses_its_link() {
             }
             _ => {
                 // The lobby admitted it as a spectator, and it says hello as a member.
-                world.session(0).vouch_spectator(peer(2));
+                world.session(0).set_identities(&[PeerIdentity::with_slots(peer(2), SlotSet::EMPTY)]);
                 world.kill(2);
                 world.start(2, JoinMode::Join);
                 world.link(2, 0);

@@ -2,7 +2,7 @@
 //!
 //! [`GameEngine`](crate::GameEngine) forwards the same calls. Absent: requests, sessions' events.
 
-use gaggle_kit::{Input, Micros, PeerId, Prng, Slot, SlotSet, VecSet};
+use gaggle_kit::{Input, Micros, OutOfRange, PeerId, Prng, Slot, SlotSet, VecSet};
 use gaggle_lobby::Label;
 use gaggle_timeline::{SessionError, SessionStats, TimelineConfig};
 
@@ -103,11 +103,7 @@ impl<I: Input> Engine for Requests<I> {
     ) -> u32 {
         let ticks = self.begin_update(room);
         if ticks > 0 {
-            for player in 0..self.players.len() {
-                if let Some(input) = input(self, player) {
-                    self.set_input(player, input);
-                }
-            }
+            self.ask_for_inputs(input);
         }
         ticks
     }
@@ -203,16 +199,10 @@ impl<I: Input> Engine for Requests<I> {
 }
 
 /// Checks that the room's players, and the local ones, have slots in the match.
-fn check_slots(config: &RoomConfig) -> Result<(), SessionError> {
-    let (slots, local_players) = (config.engine.slot_count, config.local_players);
-    let out_of_range = |setting, value: usize, min: u64, max: usize| {
-        Err(SessionError::OutOfRange { setting, value: value as u64, min, max: max as u64 })
-    };
-    if slots < usize::from(config.max_players) {
-        return out_of_range("engine.slot_count", slots, config.max_players.into(), SlotSet::COUNT_MAX);
-    }
-    if !(1..=slots).contains(&local_players) {
-        return out_of_range("local_players", local_players, 1, slots);
-    }
-    Ok(())
+fn check_slots(config: &RoomConfig) -> Result<(), OutOfRange> {
+    let (slots, local_players) = (config.engine.slot_count as u64, config.local_players as u64);
+    let players_max = config.max_players.into();
+    // More slots than a match can have are the session's to reject.
+    OutOfRange::check("engine.slot_count", slots, players_max, slots.max(SlotSet::COUNT_MAX as u64))?;
+    OutOfRange::check("local_players", local_players, 1, slots)
 }

@@ -3,7 +3,7 @@
 
 use gaggle_kit::{Micros, PeerId, SlotSet, VecSet};
 use gaggle_link::Transport;
-use gaggle_replica::{JoinMode, Session, SessionEvent};
+use gaggle_replica::{JoinMode, PeerIdentity, Session, SessionEvent};
 
 use super::{Lobby, WorldEngine, new_session};
 use crate::engine::Engine;
@@ -231,35 +231,28 @@ impl<W: World> WorldEngine<W> {
     /// than it had.
     fn set_identities<P: Platform>(&mut self, room: &Lobby<P>) {
         let me = room.me();
-        self.set_later_joiners(room);
-        for (peer, slots) in room.all_reservations().filter(|(peer, _)| Some(*peer) != me) {
-            self.session.vouch_slots(peer, slots);
-            if let Some(joining) = &mut self.joining {
-                joining.session.vouch_slots(peer, slots);
-            }
+        let spectators = room.spectators().map(|peer| (peer, SlotSet::EMPTY));
+        let others = room.all_reservations().chain(spectators).filter(|(peer, _)| Some(*peer) != me);
+        let mut known: Vec<PeerIdentity> =
+            others.map(|(peer, slots)| PeerIdentity::with_slots(peer, slots)).collect();
+        if let Some(joining) = &mut self.joining {
+            joining.session.set_identities(&known);
         }
-        for peer in room.spectators().filter(|peer| Some(*peer) != me) {
-            self.session.vouch_spectator(peer);
-            if let Some(joining) = &mut self.joining {
-                joining.session.vouch_spectator(peer);
-            }
-        }
+        let later = self.later_joiners(room);
+        known.iter_mut().for_each(|known| known.joined_later = later.contains(&known.peer));
+        self.session.set_identities(&known);
     }
 
-    /// States that members joined later if they were not in the room when this peer entered its
-    /// world.
-    fn set_later_joiners<P: Platform>(&mut self, room: &Lobby<P>) {
-        let Some(me) = room.me().filter(|_| self.in_match) else { return };
-        let present: Vec<PeerId> = room.reservations().map(|(peer, _)| peer).collect();
+    /// Members that were not in the room when this peer entered its world.
+    fn later_joiners<P: Platform>(&mut self, room: &Lobby<P>) -> Vec<PeerId> {
+        let Some(me) = room.me().filter(|_| self.in_match) else { return Vec::new() };
+        let mut present: Vec<PeerId> = room.reservations().map(|(peer, _)| peer).collect();
         if !present.contains(&me) {
-            return;
+            return Vec::new();
         }
         self.predecessors.retain(|peer| present.contains(peer));
-        for peer in present.into_iter().filter(|peer| *peer != me) {
-            if !self.predecessors.contains(&peer) {
-                self.session.vouch_later_joiner(peer);
-            }
-        }
+        present.retain(|peer| *peer != me && !self.predecessors.contains(peer));
+        present
     }
 
     /// Makes the shown world the room's from now on.
