@@ -1,15 +1,12 @@
-//! Tools that the tests of all crates share. A dev-dependency only, never published.
+//! Tools that the tests of all crates share; harnesses and benches call it.
 //!
-//! Test harnesses and benches call it: [`PacketScheduler`] and [`PacketPool`] carry messages
-//! between simulated peers, [`mix_game!`] makes a game that notices every difference, [`corpus!`]
-//! replays fuzz corpora, [`seeds`] chooses and reports seeds.
-//! Absent: sessions, engines, sockets. Chance comes in as an argument, so that one seed repeats a
-//! run.
+#![doc = include_str!("../README.md")]
 
 pub mod corpus;
 mod mix;
 mod packet_pool;
 mod packet_scheduler;
+pub mod protocol_reader;
 pub mod seeds;
 
 pub use mix::{mix, stir};
