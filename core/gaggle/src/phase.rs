@@ -17,7 +17,7 @@ use gaggle_kit::{Micros, PeerId};
 /// | `Joining`, `Playing`, `Spectating` | `Lobby` | the match ended in a room whose host starts |
 /// | `Playing`, `Spectating` | `Joining` | another room by [`Room::join`](crate::Room::join) |
 /// | all but `Spectating` | `Suspended` | [`Room::suspend`](crate::Room::suspend) |
-/// | `Suspended` | `Joining`, `Playing` | [`Room::resume`](crate::Room::resume); `Lobby` if none runs |
+/// | `Suspended` | `Joining`, `Playing` | [`Room::resume`](crate::Room::resume); `Lobby` if over |
 /// | any | `Solo` | left, kicked or restarted; alone in a room that is lost |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
