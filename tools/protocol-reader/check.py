@@ -72,12 +72,28 @@ def objections(path, data, expected):
     if found != expected:
         return [f"{path}: decodes to {json.dumps(found, ensure_ascii=False)}"]
     if path.endswith(".jsonl"):
-        return []
+        return [objection for line in data.splitlines() for objection in cut_line(path, line)]
     changed = [data[:end] for end in range(len(data))]
     # Bytes after the end of a replay are ignored.
     changed += [] if path.endswith("/replay.hex") else [data + b"\0"]
     same = [len(other) for other in changed if means(path, other) == found]
     return [f"{path}: {length} of {len(data)} bytes mean the same" for length in same]
+
+
+def cut_line(path, line):
+    """Each line is a message of its own: no part of one, nor it and a brace more, is any message."""
+    kinds = lobby.SIDES[pathlib.PurePath(path).stem]
+
+    def is_message(data):
+        try:
+            return bool(lobby.message(kinds, data.decode()))
+        except (wire.Malformed, AttributeError, KeyError, IndexError, TypeError, ValueError):
+            return False
+
+    changed = [line[:end] for end in range(len(line))] + [line + b"}"]
+    same = [len(other) for other in changed if is_message(other)]
+    same += [] if is_message(line) else [len(line)]
+    return [f"{path}: {length} of {len(line)} bytes: {line.decode()}" for length in same]
 
 
 def main():

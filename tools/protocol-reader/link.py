@@ -1,6 +1,6 @@
 """Packets of a link and what travels beside the engines: docs/protocol/1-link.md."""
 
-from wire import Malformed, Reader, at_most
+from wire import Malformed, Reader, at_most, fnv1a_64
 import relay
 
 BACK = 32_767
@@ -101,8 +101,21 @@ def labels(data):
     return found
 
 
+def origin(data):
+    """Version text, game; born and seed of a lobby room, and the match id they lead to (3.1)."""
+    r = Reader(data)
+    version = r.counted(64)
+    game, born, seed, started_at, nonce = (r.u64() for _ in range(5))
+    r.finish()
+    if game != fnv1a_64(version) or [started_at, nonce] != [born // 1_000, seed]:
+        raise Malformed("origin of a match")
+    return [version.decode(), game, born, seed, [started_at, nonce]]
+
+
 def beside(name, data):
-    """Stream 17."""
+    """Stream 17, and where a match id comes from."""
+    if name == "match":
+        return origin(data)
     if name != "values":
         return None
     r = Reader(data)

@@ -95,29 +95,36 @@ HEX = {"player": 32, "peer": 32, "from": 32, "to": 32, "by": 32, "seed": 16, "di
 LABELS = ("game", "mode", "build")
 
 
+SIDES = {"client": CLIENT, "server": SERVER}
+
+
 def decode(name, data):
     if name == "ticket":
         return ticket(data[:32], data[32:])
-    kinds = {"client": CLIENT, "server": SERVER}.get(name)
-    return messages(kinds, text(data).splitlines()) if kinds else None
+    return messages(SIDES[name], text(data).splitlines()) if name in SIDES else None
 
 
 def messages(kinds, lines):
     """How many examples there are of each type and event."""
     count = {}
     for line in lines:
-        at_most(len(line.encode()), 65_536)
-        message = json.loads(line, object_pairs_hook=pairs)
-        kind = message.pop("type")
-        number = message.pop("id", 0)
-        if not isinstance(number, int):
-            raise Malformed("id")
-        fields(kinds[kind], message)
-        for name in [kind] + [event["event"] for event in message.get("events", [])]:
+        for name in message(kinds, line):
             count[name] = count.get(name, 0) + 1
     if not set(kinds) <= set(count):
         raise Malformed("types without example: " + " ".join(set(kinds) - set(count)))
     return count
+
+
+def message(kinds, line):
+    """The type of one message, and its events."""
+    at_most(len(line.encode()), 65_536)
+    found = json.loads(line, object_pairs_hook=pairs)
+    kind = found.pop("type")
+    number = found.pop("id", 0)
+    if not isinstance(number, int):
+        raise Malformed("id")
+    fields(kinds[kind], found)
+    return [kind] + [event["event"] for event in found.get("events", [])]
 
 
 def pairs(found):

@@ -237,6 +237,7 @@ fn limited<'a>(r: &mut ByteReader<'a>, what: &'static str, max: usize) -> Result
 #[cfg(test)]
 pub(crate) mod tests {
     use gaggle_kit::SlotSet;
+    use gaggle_testkit::protocol_reader::{fields_of, hex_text, list};
 
     use super::*;
 
@@ -326,6 +327,66 @@ pub(crate) mod tests {
         match Message::decode(&[KIND_HELLO, 9, 0]) {
             Ok(Message::Hello(hello)) => assert_eq!(hello.version, 9),
             other => panic!("{other:?}"),
+        }
+    }
+
+    /// Bytes of a vector file: hexadecimal digits, comments after `#`.
+    pub(crate) fn bytes_of(vector: &str) -> Vec<u8> {
+        let digits = vector.lines().flat_map(|line| line.split('#').next().unwrap_or_default().chars());
+        let digits: Vec<u32> = digits.filter_map(|digit| digit.to_digit(16)).collect();
+        digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
+    }
+
+    /// Fields of a message beside hellos, in the words of tools/protocol-reader.
+    fn fields(message: &Message<'_>) -> String {
+        let event = |kind: u8, event: &SignalMessage<'_>| {
+            let to = match event.to {
+                Target::All => [0, 0],
+                Target::Others => [1, 0],
+                Target::Leader => [2, 0],
+                Target::Slot(slot) => [3, slot.byte()],
+            };
+            let SignalMessage { kind: event_kind, origin, tag, number, tick, objects, bytes, .. } = event;
+            let objects = list(objects.iter().map(|id| id.to_bits()));
+            let (to, origin, content) = (list(to), origin.byte(), hex_text(bytes));
+            format!("[{kind},{event_kind},{to},{origin},{tag},{number},{tick},{objects},{content}]")
+        };
+        match message {
+            Message::Hello(_) => "see message/hello.rs".to_string(),
+            Message::Forgotten(id) => list([2, id.to_bits()]),
+            Message::Ask(id) => list([3, id.to_bits()]),
+            Message::RemoteEvent(signal) => event(4, signal),
+            Message::EventRequest(signal) => event(5, signal),
+            Message::Verdict { number, granted } => format!("[6,{number},{granted}]"),
+            Message::Value(ValueMessage { player, key, rev, writer, bytes }) => {
+                let (writer, content) = (list([writer.join_order, writer.tag.0]), hex_text(bytes));
+                format!("[7,{},{key},{rev},{writer},{content}]", player.byte())
+            }
+            Message::BlobAsk(blob) => list([8, blob.hash, blob.length.into()]),
+            Message::BlobMissing(blob) => list([9, blob.hash, blob.length.into()]),
+            Message::BlobPiece(Piece { blob, offset, bytes }) => {
+                format!("[10,{},{},{offset},{}]", blob.hash, blob.length, hex_text(bytes))
+            }
+        }
+    }
+
+    #[test]
+    fn messages_have_fields_the_reader_found() {
+        let vectors = [
+            ("forgotten", include_str!("../vectors/forgotten.hex")),
+            ("ask", include_str!("../vectors/ask.hex")),
+            ("signal", include_str!("../vectors/signal.hex")),
+            ("petition", include_str!("../vectors/petition.hex")),
+            ("verdict", include_str!("../vectors/verdict.hex")),
+            ("value", include_str!("../vectors/value.hex")),
+            ("blob_ask", include_str!("../vectors/blob_ask.hex")),
+            ("blob_missing", include_str!("../vectors/blob_missing.hex")),
+            ("blob_piece", include_str!("../vectors/blob_piece.hex")),
+        ];
+        for (name, vector) in vectors {
+            let bytes = bytes_of(vector);
+            let message = Message::decode(&bytes).expect("a whole message");
+            assert_eq!(fields(&message), fields_of(&format!("core/gaggle-replica/vectors/{name}.hex")));
         }
     }
 

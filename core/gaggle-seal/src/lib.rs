@@ -15,6 +15,8 @@ mod lineage;
 mod log;
 mod message;
 mod packet;
+#[cfg(test)]
+mod reader_fields;
 mod referee;
 mod rice;
 mod roster;

@@ -1,13 +1,12 @@
-//! Tools that the tests of all crates share. A dev-dependency only, never published.
+//! Tools that the tests of all crates share; harnesses and benches call it.
 //!
-//! Harnesses and benches call them: [`PacketScheduler`] and [`PacketPool`] carry messages between
-//! simulated peers, [`mix_game!`] defines a game sensitive to every input, [`corpus!`] replays fuzz
-//! corpora, [`seeds`] chooses seeds. Absent: sessions, sockets; randomness is an argument.
+#![doc = include_str!("../README.md")]
 
 pub mod corpus;
 mod mix;
 mod packet_pool;
 mod packet_scheduler;
+pub mod protocol_reader;
 pub mod seeds;
 
 pub use mix::{mix, stir};

@@ -160,6 +160,8 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::tests::slot_fields;
+    use gaggle_testkit::protocol_reader::{fields_of, list};
 
     fn samples() -> [Message; 3] {
         [
@@ -194,6 +196,42 @@ mod tests {
             let mut bytes = Vec::new();
             message.encode(&mut bytes);
             assert_eq!(bytes, crate::packet::tests::hex(vector), "{message:x?}");
+        }
+    }
+
+    /// Fields of a message in the words of tools/protocol-reader.
+    fn fields(message: &Message) -> String {
+        match message {
+            Message::Announce(announce) => format!(
+                r#"["Announce",{},{},{},{},{},{},{}]"#,
+                announce.version,
+                announce.game_fingerprint,
+                announce.settings_fingerprint,
+                announce.shape,
+                announce.incarnation.0,
+                slot_fields(announce.slots),
+                announce.cohort
+            ),
+            Message::Findings(Findings { from, to, live_hash, hashes, streams }) => {
+                let stream = |(peer, hash): &(PeerId, u32)| format!(r#"["{peer}",{hash}]"#);
+                let (from, to) = (from.number(), to.number());
+                let (hashes, streams) = (list(hashes), list(streams.iter().map(stream)));
+                format!(r#"["Findings",{from},{to},{live_hash},{hashes},{streams}]"#)
+            }
+            Message::Recovered { through } => format!(r#"["Recovered",{}]"#, through.number()),
+        }
+    }
+
+    #[test]
+    fn messages_have_fields_the_reader_found() {
+        let vectors = [
+            ("announce", include_str!("../vectors/announce.hex")),
+            ("findings", include_str!("../vectors/findings.hex")),
+            ("recovered", include_str!("../vectors/recovered.hex")),
+        ];
+        for (name, vector) in vectors {
+            let message = Message::decode(&crate::packet::tests::hex(vector)).expect("a whole message");
+            assert_eq!(fields(&message), fields_of(&format!("core/gaggle-timeline/vectors/{name}.hex")));
         }
     }
 

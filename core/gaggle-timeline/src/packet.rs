@@ -459,7 +459,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::membership::held::Join;
     use crate::roster::{Incarnation, StreamId};
-    use gaggle_kit::{PeerId, Prng, SlotSet};
+    use gaggle_kit::{PeerId, Prng, Slot, SlotSet};
+    use gaggle_testkit::protocol_reader::{fields_of, hex_text, list, or_null};
 
     /// Bytes of a packet without entries and blocks.
     const HEADER_BYTES: usize = 7;
@@ -472,6 +473,64 @@ pub(crate) mod tests {
             .filter_map(|c| c.to_digit(16))
             .collect();
         digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
+    }
+
+    /// A stream in the words of tools/protocol-reader.
+    pub(crate) fn stream_fields(stream: StreamId) -> String {
+        list([format!(r#""{}""#, stream.peer), stream.incarnation.0.to_string()])
+    }
+
+    pub(crate) fn slot_fields(slots: SlotSet) -> String {
+        list(slots.iter().map(Slot::index))
+    }
+
+    /// Fields of a packet with entries of one byte.
+    fn fields(packet: &Packet<'_>) -> String {
+        let mut fields = format!(
+            r#""tag":{},"missing":{},"in_no_roster":{},"confirmed":{},"newest":{},"carried":{},"ack":{}"#,
+            packet.tag,
+            packet.missing,
+            packet.observer,
+            packet.confirmed_age,
+            packet.newest_low,
+            packet.runs.carried,
+            packet.ack_low
+        );
+        if let Some(TimeBlock { clock_ms, echo_ms, hold_ms, ahead_quarters, delay_frames }) = packet.time {
+            let time =
+                [clock_ms.into(), echo_ms.into(), hold_ms.into(), ahead_quarters.into(), delay_frames.into()];
+            fields += &format!(r#","time":{}"#, list::<i32>(time));
+        }
+        if let Some(CheckBlock { age_frames, state_hash, inputs_hash }) = packet.check {
+            fields += &format!(r#","check":{}"#, list([age_frames.into(), state_hash, inputs_hash]));
+        }
+        if let Some(Ballot { number, by }) = packet.promised {
+            fields += &format!(r#","promise":{}"#, list([number.to_string(), stream_fields(by)]));
+        }
+        if !packet.entry_controls.is_empty() {
+            let join = |join: Join| list([stream_fields(join.stream), slot_fields(join.slots)]);
+            let control = |(age, control): (u8, EntryControl)| {
+                format!(r#"[{age},{{"end":{},"join":{}}}]"#, control.end, or_null(control.join.map(join)))
+            };
+            fields += &format!(r#","controls":{}"#, list(packet.entry_controls.iter().map(control)));
+        }
+        let entries = packet.runs.entries(1).map(|entry| or_null(entry.map(hex_text)));
+        format!(r#"{{{fields},"entries":{}}}"#, list(entries))
+    }
+
+    #[test]
+    fn packets_have_fields_the_reader_found() {
+        let vectors = [
+            ("idle", include_str!("../vectors/idle.hex")),
+            ("everything", include_str!("../vectors/everything.hex")),
+            ("dense", include_str!("../vectors/dense.hex")),
+            ("sayings", include_str!("../vectors/sayings.hex")),
+        ];
+        for (name, vector) in vectors {
+            let bytes = hex(vector);
+            let packet = Packet::decode(&bytes, 1).expect("a whole packet");
+            assert_eq!(fields(&packet), fields_of(&format!("core/gaggle-timeline/vectors/{name}.hex")));
+        }
     }
 
     fn encoded(packet: &Packet<'_>) -> Vec<u8> {

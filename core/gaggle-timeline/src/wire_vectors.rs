@@ -2,6 +2,7 @@
 //! Absent: packets of the running game.
 
 use gaggle_kit::{Frame, PeerId, Slot, SlotSet};
+use gaggle_testkit::protocol_reader::{fields_of, list, or_null};
 
 use crate::config::{PeerSlots, Quorum, TimelineConfig};
 use crate::lifecycle::Lifecycle;
@@ -10,7 +11,7 @@ use crate::membership::{
     self, Ballot, EntryRange, Feed, History, JoinContext, Known, Lineage, MatchId, PeerStatus, Proposal,
     Report, Told, View,
 };
-use crate::packet::tests::hex;
+use crate::packet::tests::{hex, slot_fields};
 use crate::roster::{Incarnation, RosterEntry, StreamId};
 use crate::transfer::{self, Decline, Offer};
 
@@ -55,6 +56,17 @@ fn tails() -> Vec<EntryRange> {
     vec![tail]
 }
 
+fn spectator_status() -> PeerStatus {
+    PeerStatus {
+        tip: told().tip,
+        incarnation: stream(4).incarnation,
+        first: None,
+        players: 0,
+        wanted: SlotSet::EMPTY,
+        knows: None,
+    }
+}
+
 fn about_membership() -> Vec<(membership::Message, &'static str)> {
     use membership::Message;
     let status = PeerStatus {
@@ -77,6 +89,10 @@ fn about_membership() -> Vec<(membership::Message, &'static str)> {
     let incarnation = stream(3).incarnation;
     vec![
         (Message::PeerStatus { tag: 3, status }, include_str!("../vectors/standing.hex")),
+        (
+            Message::PeerStatus { tag: 4, status: spectator_status() },
+            include_str!("../vectors/status_spectator.hex"),
+        ),
         (Message::AskPath, include_str!("../vectors/ask_path.hex")),
         (Message::Path(told().tip), include_str!("../vectors/path.hex")),
         (
@@ -166,6 +182,39 @@ fn fingerprints_match_their_vector() {
     }
     bytes.extend(life.cohort(id).to_le_bytes());
     check(&bytes, include_str!("../vectors/fingerprints.hex"), bytes.len(), |_| false);
+}
+
+/// Fields of a status in the words of tools/protocol-reader.
+fn status_fields(tag: u8, status: &PeerStatus) -> String {
+    let known = |known: Known| list([known.incarnation.0, known.first.number()]);
+    let links =
+        status.tip.links.iter().map(|link| {
+            format!("[{},{},{},{},{}]", link.history.0, link.by, link.number, link.size, link.stale)
+        });
+    let game = list([status.tip.game.started_at, status.tip.game.nonce]);
+    let tip = format!(r#"{{"match":{game},"depth":{},"links":{}}}"#, status.tip.depth, list(links));
+    format!(
+        r#"["Status",{tag},{},{},{},{},{},{tip}]"#,
+        or_null(status.first.map(Frame::number)),
+        status.incarnation.0,
+        status.players,
+        slot_fields(status.wanted),
+        or_null(status.knows.map(known))
+    )
+}
+
+#[test]
+fn statuses_have_fields_the_reader_found() {
+    let vectors = [
+        ("standing", include_str!("../vectors/standing.hex")),
+        ("status_spectator", include_str!("../vectors/status_spectator.hex")),
+    ];
+    for (name, vector) in vectors {
+        let message = membership::Message::decode(&hex(vector)).expect("a whole message");
+        let membership::Message::PeerStatus { tag, status } = message else { panic!("{message:?}") };
+        let found = fields_of(&format!("core/gaggle-timeline/vectors/{name}.hex"));
+        assert_eq!(status_fields(tag, &status), found);
+    }
 }
 
 #[test]

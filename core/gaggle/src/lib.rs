@@ -54,12 +54,18 @@ struct Readme;
 /// Code of the guide, compiled and run.
 #[cfg(doctest)]
 mod guide {
+    #[doc = include_str!("../../../docs/guide/desyncs.md")]
+    struct Desyncs;
     #[doc = include_str!("../../../docs/guide/own-state.md")]
     struct OwnState;
     #[doc = include_str!("../../../docs/guide/questions.md")]
     struct Questions;
+    #[doc = include_str!("../../../docs/guide/random-match.md")]
+    struct RandomMatch;
     #[doc = include_str!("../../../docs/guide/ranked-play.md")]
     struct RankedPlay;
+    #[doc = include_str!("../../../docs/guide/ready-screens.md")]
+    struct ReadyScreens;
     #[doc = include_str!("../../../docs/guide/replica.md")]
     struct Replica;
     #[doc = include_str!("../../../docs/guide/rooms.md")]

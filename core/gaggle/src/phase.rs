@@ -14,10 +14,11 @@ use gaggle_kit::{Micros, PeerId};
 /// | `Solo` | `Lobby` | a reservation in a room that waits for its host |
 /// | `Lobby` | `Joining`, `Playing` | the host has started a match |
 /// | `Joining` | `Playing`, `Spectating` | the match has arrived; `Solo` if that fails |
-/// | `Playing` | `Lobby` | the match ended in a room whose host starts |
+/// | `Joining`, `Playing`, `Spectating` | `Lobby` | the match ended in a room whose host starts |
+/// | `Playing`, `Spectating` | `Joining` | another room by [`Room::join`](crate::Room::join) |
 /// | all but `Spectating` | `Suspended` | [`Room::suspend`](crate::Room::suspend) |
-/// | `Suspended` | `Joining` | [`Room::resume`](crate::Room::resume) |
-/// | any | `Solo` | left, kicked or restarted |
+/// | `Suspended` | `Joining`, `Playing` | [`Room::resume`](crate::Room::resume); `Lobby` if over |
+/// | any | `Solo` | left, kicked or restarted; alone in a room that is lost |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Phase {

@@ -5,6 +5,7 @@ mod callers;
 #[allow(dead_code, reason = "other tests need more of it")]
 mod starters;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use gaggle::{GameEngine, HostCommand, JoinTarget, Phase, Requests, RoomCode, StartMode, WorldEngine};
@@ -157,27 +158,86 @@ Suspended   | suspended | solo | solo | solo | suspended | playing | suspended |
 and resumed | playing | solo | solo | solo | playing | playing | joining | solo | lobby | playing | playing
 ";
 
+/// Changes of the subject's phase, as names of the phase before and after.
+type Changes = BTreeSet<(&'static str, &'static str)>;
+
+/// Lets time pass frame by frame and notes each change of the subject's phase.
+fn watch<E: Subject>(cluster: &mut Cluster<E>, ms: u64, from: &mut &'static str, changes: &mut Changes) {
+    let until = cluster.net.now() + Micros::from_millis(ms);
+    loop {
+        let now = name(cluster.room(SUBJECT).phase());
+        if now != *from {
+            changes.insert((*from, now));
+            *from = now;
+        }
+        if cluster.net.now() >= until {
+            return;
+        }
+        cluster.run_ms(1);
+    }
+}
+
+/// Rows of the table in the documentation of `Phase`: each change it allows.
+fn documented() -> Changes {
+    const PHASES: [&str; 6] = ["solo", "lobby", "joining", "playing", "spectating", "suspended"];
+    let source = include_str!("../src/phase.rs");
+    let rows = source.lines().filter_map(|line| line.strip_prefix("/// | ")).skip(1);
+    let mut changes = Changes::new();
+    for row in rows {
+        let mut columns = row.split(" | ");
+        let mut named = |is_target: bool| -> Vec<&'static str> {
+            let text = columns.next().unwrap_or_default().to_lowercase();
+            let words: BTreeSet<&str> = text.split(|letter: char| !letter.is_alphabetic()).collect();
+            let all = words.contains("any") || words.contains("all");
+            let is_meant = |phase: &&&str| words.contains(**phase) != (all && !is_target);
+            PHASES.iter().filter(is_meant).copied().collect()
+        };
+        let (from, mut to) = (named(false), named(true));
+        // The last column may name another target: what follows if the change fails.
+        let when = columns.next().unwrap_or_default().to_lowercase();
+        to.extend(PHASES.iter().filter(|phase| when.contains(&format!("; `{phase}` if"))));
+        changes.extend(from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))));
+    }
+    changes
+}
+
 fn table<E: Subject>() -> String {
+    let (documented, mut seen) = (documented(), Changes::new());
     let heads: Vec<String> = ACTIONS.iter().map(|action| format!("{action:?}")).collect();
     let mut table = format!("\n            | {}\n", heads.join(" | "));
     let mut resumed = Vec::new();
     for start in STARTS {
         let row = ACTIONS.map(|action| {
             let (mut cluster, other) = begin::<E>(start);
+            let mut phase = name(cluster.room(SUBJECT).phase());
             act(&mut cluster, action, other);
-            cluster.run_ms(6_000);
-            let later = name(cluster.room(SUBJECT).phase());
+            watch(&mut cluster, 6_000, &mut phase, &mut seen);
+            let later = phase;
             if start == Start::Suspended {
                 cluster.room(SUBJECT).resume();
-                cluster.run_ms(6_000);
-                resumed.push(name(cluster.room(SUBJECT).phase()));
+                watch(&mut cluster, 6_000, &mut phase, &mut seen);
+                resumed.push(phase);
             }
             later
         });
         writeln!(table, "{:<11} | {}", format!("{start:?}"), row.join(" | ")).expect("memory");
     }
     writeln!(table, "and resumed | {}", resumed.join(" | ")).expect("memory");
+    assert!(seen.len() > 12, "{seen:?}");
+    let unknown: Vec<_> = seen.difference(&documented).collect();
+    assert!(unknown.is_empty(), "not in the table of `Phase`: {unknown:?}; seen {seen:?}");
     table
+}
+
+#[test]
+fn documented_changes_are_read_from_table_of_phase() {
+    let changes = documented();
+    for known in [("solo", "joining"), ("joining", "solo"), ("lobby", "suspended"), ("playing", "lobby")] {
+        assert!(changes.contains(&known), "{known:?} of {changes:?}");
+    }
+    for unknown in [("spectating", "suspended"), ("solo", "spectating"), ("suspended", "spectating")] {
+        assert!(!changes.contains(&unknown), "{unknown:?} of {changes:?}");
+    }
 }
 
 #[test]

@@ -4,7 +4,9 @@
 //! cargo happens outside, so each check is tested on a project made up for it.
 
 mod comments;
+mod decisions;
 mod documents;
+mod examples;
 mod layers;
 mod leftovers;
 mod packages;
@@ -59,13 +61,16 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Fi
     let mut findings = [
         layers::check(workspace),
         layers::check_foreign(foreign),
+        decisions::check(tree),
         documents::check(tree),
+        examples::check(tree),
         readme::check(tree, workspace),
         vectors::check(tree),
         shape::check(tree),
         sizes::check(tree),
         leftovers::check(tree),
         packages::check(workspace),
+        packages::check_readmes(tree),
         check_ratchet(tree),
     ]
     .concat();

@@ -378,6 +378,7 @@ fn write_head(kind: u8, head: Head, w: &mut ByteWriter<'_>) -> Result<(), Buffer
 #[cfg(test)]
 mod tests {
     use gaggle_kit::Prng;
+    use gaggle_testkit::protocol_reader::{fields_of, hex_text, list, or_null};
 
     use super::*;
 
@@ -468,6 +469,55 @@ mod tests {
             let bytes = bytes_of(hex);
             assert_eq!(encode(&packet), bytes, "{packet:?}");
             assert_eq!(Packet::read(&bytes), Ok(packet));
+        }
+    }
+
+    /// Fields of a packet in the words of tools/protocol-reader.
+    fn fields(packet: &Packet<'_>) -> String {
+        let head = |kind: &str, head: &Head| {
+            let Head { label, number } = head;
+            format!(r#""tag":{},"number":{number},"check":{},"kind":"{kind}""#, label.tag, label.check)
+        };
+        let ack = |ack: &Ack| {
+            let ranges = ack.ranges[..ack.count].iter().map(|(from, end)| list([*from, end - 1]));
+            format!(r#"{{"newest":{},"hold":{},"ranges":{}}}"#, ack.newest, ack.hold, list(ranges))
+        };
+        let fields = match packet {
+            Packet::Hello(Hello { nonce, echo, grant }) => {
+                format!(r#""kind":"Hello","nonce":{nonce},"echo":{echo},"grant":{grant}"#)
+            }
+            Packet::Unreliable { tag, number, message } => {
+                let message = hex_text(message);
+                format!(r#""kind":"Unreliable","tag":{tag},"number":{number},"message":{message}"#)
+            }
+            Packet::Streams(named, streams) => {
+                let piece = |piece: Piece<'_>| {
+                    list([piece.stream.to_string(), piece.offset.to_string(), hex_text(piece.bytes)])
+                };
+                let (pieces, acked) =
+                    (list(streams.pieces().map(piece)), or_null(streams.ack.as_ref().map(ack)));
+                let named = head("Streams", named);
+                format!(r#"{named},"floor":{},"ack":{acked},"pieces":{pieces}"#, streams.floor)
+            }
+            Packet::Ack(named, acked) => format!(r#"{},"ack":{}"#, head("Ack", named), ack(acked)),
+            Packet::Ping(named, ping) => {
+                let echo = |echo: Echo| format!(r#"{{"clock":{},"hold":{}}}"#, echo.clock, echo.hold);
+                let (clock, response) = (or_null(ping.clock), or_null(ping.echo.map(echo)));
+                let named = head("Ping", named);
+                format!(r#"{named},"loss":{},"clock":{clock},"response":{response}"#, ping.loss)
+            }
+            Packet::Bye(named, code) => format!(r#"{},"code":{}"#, head("Bye", named), code.0),
+        };
+        format!("{{{fields}}}")
+    }
+
+    #[test]
+    fn packets_have_fields_the_reader_found() {
+        let names = ["hello", "unreliable", "streams", "streams-with-ack", "ack", "ping", "pong", "bye"];
+        for (name, (hex, _)) in names.iter().zip(vectors()) {
+            let bytes = bytes_of(hex);
+            let packet = Packet::read(&bytes).unwrap();
+            assert_eq!(fields(&packet), fields_of(&format!("core/gaggle-link/vectors/{name}.hex")));
         }
     }
 

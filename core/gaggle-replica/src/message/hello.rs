@@ -166,7 +166,8 @@ impl Hello {
 mod tests {
     use super::*;
     use crate::message::Message;
-    use crate::message::tests::{expect_vector, samples};
+    use crate::message::tests::{bytes_of, expect_vector, samples};
+    use gaggle_testkit::protocol_reader::{fields_of, list};
 
     fn hello_with(extra_slots: SlotSet) -> Hello {
         let [Message::Hello(hello), ..] = samples() else { panic!("the first sample is a hello") };
@@ -178,6 +179,53 @@ mod tests {
         let extra = [5, 63].map(Slot::at).into_iter().collect();
         let message = Message::Hello(hello_with(extra));
         expect_vector(&message, include_str!("../../vectors/hello_extra_slots.hex"));
+    }
+
+    #[test]
+    fn hello_of_spectator_matches_vector() {
+        let member = MemberId { join_order: NUMBER_NONE, tag: MemberTag(0xc2c2_c2c2) };
+        let message = Message::Hello(Hello { spectator: true, member, ..hello_with(SlotSet::EMPTY) });
+        expect_vector(&message, include_str!("../../vectors/hello_spectator.hex"));
+    }
+
+    /// Fields of a hello in the words of tools/protocol-reader.
+    fn fields(hello: &Hello) -> String {
+        let extra = match hello.extra_slots.is_empty() {
+            true => String::new(),
+            false => format!(r#""extra_slots":{},"#, list(hello.extra_slots.iter().map(Slot::index))),
+        };
+        let numbers = [
+            ("version", hello.version.into()),
+            ("fingerprint", hello.fingerprint),
+            ("epoch", hello.epoch.into()),
+            ("echo", hello.echo.into()),
+            ("join_order", hello.member.join_order.into()),
+            ("tag", hello.member.tag.0.into()),
+            ("highest", hello.highest.into()),
+            ("age_ms", hello.age_ms.into()),
+            ("tick", hello.tick.into()),
+            ("objects", hello.objects.into()),
+            ("slot", hello.player.byte().into()),
+        ];
+        let numbers: String =
+            numbers.map(|(name, number): (_, u64)| format!(r#""{name}":{number},"#)).concat();
+        let flags = [("blank", hello.blank), ("spectator", hello.spectator), ("unknown", hello.unknown)];
+        let flags: String = flags.map(|(name, flag)| format!(r#""{name}":{flag},"#)).concat();
+        format!(r#"[1,{{{numbers}{flags}{extra}"parts":{}}}]"#, list(&hello.parts))
+    }
+
+    #[test]
+    fn hellos_have_fields_the_reader_found() {
+        let vectors = [
+            ("hello", include_str!("../../vectors/hello.hex")),
+            ("hello_extra_slots", include_str!("../../vectors/hello_extra_slots.hex")),
+            ("hello_spectator", include_str!("../../vectors/hello_spectator.hex")),
+        ];
+        for (name, vector) in vectors {
+            let bytes = bytes_of(vector);
+            let Ok(Message::Hello(hello)) = Message::decode(&bytes) else { panic!("{name} is a hello") };
+            assert_eq!(fields(&hello), fields_of(&format!("core/gaggle-replica/vectors/{name}.hex")));
+        }
     }
 
     #[test]

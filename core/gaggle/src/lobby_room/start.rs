@@ -5,6 +5,7 @@
 
 use gaggle_kit::{Micros, PeerId, SlotSet};
 use gaggle_link::{Channel, CloseCode, Transport, TransportEvent};
+use gaggle_lobby::Seed;
 use gaggle_lobby::client::Client;
 use gaggle_lobby::view::{Member, RoomView, Status, StatusChanged};
 use gaggle_timeline::{MatchId, MatchStart, PeerSlots};
@@ -128,7 +129,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             .collect();
         let host = peers.iter().map(|seat| seat.peer).find(|peer| *peer == room.host);
         Some(Start {
-            match_id: MatchId { started_at: room.match_started_at / 1_000, nonce: room.seed.0 },
+            match_id: match_id(room.born, room.seed),
             first: host.or(peers.first().map(|seat| seat.peer)),
             peers,
             seed: room.seed.0,
@@ -181,6 +182,11 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     }
 }
 
+/// Id of the match that all members of a room start together.
+const fn match_id(born_ms: u64, seed: Seed) -> MatchId {
+    MatchId { started_at: born_ms / 1_000, nonce: seed.0 }
+}
+
 fn waits(room: &RoomView) -> bool {
     room.starts_together() && room.status != Status::Playing
 }
@@ -188,6 +194,21 @@ fn waits(room: &RoomView) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn game_and_match_id_match_their_vector() {
+        let vector = include_str!("../../vectors/match.hex");
+        let digits: String = vector.lines().filter_map(|line| line.split('#').next()).collect();
+        let digits: Vec<u8> = digits.bytes().filter(u8::is_ascii_hexdigit).collect();
+        let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+        let bytes: Vec<u8> = digits.chunks(2).map(byte).collect();
+        let config = crate::RoomConfig::new("kayak", 2).unwrap().version("1.0.3");
+        let (born, seed) = (1_700_000_000_999_u64, Seed(0x9e37_79b9_7f4a_7c15));
+        let id = match_id(born, seed);
+        let numbers = [config.engine.game_fingerprint, born, seed.0, id.started_at, id.nonce];
+        let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        assert_eq!(bytes, [&[5], &b"1.0.3"[..], &numbers[..]].concat());
+    }
 
     #[test]
     fn early_messages_are_bounded_per_peer() {

@@ -1,12 +1,26 @@
 //! What goes to a registry: packages say what it shows, and pin no dependency of their users.
+//! Every package, published or not, has a README beside its manifest.
 //!
 //! Called by `tidy::check`. Absent: whether they build from a package (step `packages`).
 
 use super::Finding;
+use super::tree::Tree;
 use crate::workspace::{Package, Workspace};
 
 /// Folders whose crates are for this project alone.
 const OWN: [&str; 3] = ["apps", "games", "tools"];
+
+/// Packages of all workspaces, also those beside this one, that have no README.
+pub(super) fn check_readmes(tree: &Tree) -> Vec<Finding> {
+    let packages = tree.ending("Cargo.toml").filter(|file| file.text.lines().any(|line| line == "[package]"));
+    packages.filter_map(|file| without_readme(tree, &file.path)).collect()
+}
+
+fn without_readme(tree: &Tree, manifest: &str) -> Option<Finding> {
+    let readme = format!("{}README.md", manifest.strip_suffix("Cargo.toml")?);
+    let message = "no README.md: say in a few lines what the crate is for and how to run it";
+    tree.text(&readme).is_none().then(|| Finding::of_file(manifest, message))
+}
 
 /// Whether packages can be published, and the others cannot.
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -52,6 +66,16 @@ mod tests {
         let pinned = "core/a/Cargo.toml: `b` is pinned, so users could have no other";
         assert_eq!(found(package.clone()), ["core/a/Cargo.toml: published without `readme`", pinned]);
         assert_eq!(found(Package { is_published: false, ..package }), [""; 0]);
+    }
+
+    #[test]
+    fn package_without_readme_is_found_and_workspace_is_not() {
+        let (package, workspace) = ("[package]\nname = \"a\"\n", "[workspace]\nmembers = [\"a\"]\n");
+        let bare = [("bench/Cargo.toml", workspace), ("bench/a/Cargo.toml", package)];
+        let message = "no README.md: say in a few lines what the crate is for and how to run it";
+        assert_eq!(texts(&check_readmes(&Tree::of(&bare))), [format!("bench/a/Cargo.toml: {message}")]);
+        let whole = [bare[0], bare[1], ("bench/a/README.md", "# a\n")];
+        assert_eq!(texts(&check_readmes(&Tree::of(&whole))), [""; 0]);
     }
 
     #[test]
