@@ -68,8 +68,8 @@ impl Color {
     #[must_use]
     pub fn greyed(self, share: f32) -> Color {
         let [r, g, b] = self.parts().map(u32::from);
-        let grey = (r * 77 + g * 151 + b * 28) >> 8;
-        self.mix(Color(grey << 16 | grey << 8 | grey), share)
+        let gray = (r * 77 + g * 151 + b * 28) >> 8;
+        self.mix(Color(gray << 16 | gray << 8 | gray), share)
     }
 }
 

@@ -5,7 +5,7 @@
 use gaggle_kit::State;
 
 use crate::arena::{FIRE, PX, SPAN, apart, over_pit, wrap};
-use crate::cue::NOBODY;
+use crate::cue::NO_SLOT;
 use crate::mover::Mover;
 
 /// Frames the fingers show before they can close.
@@ -72,7 +72,7 @@ pub struct Clutch {
 
 impl Default for Clutch {
     fn default() -> Clutch {
-        Clutch { phase: ClutchPhase::Hidden, left: 0, x: 0, prey: NOBODY, held: 0 }
+        Clutch { phase: ClutchPhase::Hidden, left: 0, x: 0, prey: NO_SLOT, held: 0 }
     }
 }
 
@@ -178,7 +178,7 @@ impl Clutch {
     pub fn sink(&mut self) {
         self.phase = ClutchPhase::Sinking;
         self.left = SINK_FRAMES;
-        self.prey = NOBODY;
+        self.prey = NO_SLOT;
     }
 }
 

@@ -78,7 +78,7 @@ pub enum Kind {
 }
 
 /// Value of a slot in an event that no player caused.
-pub const NOBODY: u8 = u8::MAX;
+pub const NO_SLOT: u8 = u8::MAX;
 
 /// One event that the picture shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
@@ -90,7 +90,7 @@ pub struct Mark {
     /// What it happened to, unique among events of one kind in one frame: knights are 0 to 3,
     /// riders 4 and up; ledges, eggs and Herns have their own numbers.
     pub who: u8,
-    /// Slot that caused it, or [`NOBODY`].
+    /// Slot that caused it, or [`NO_SLOT`].
     pub by: u8,
     /// Appearance of that body: a slot, or 4 plus the class of a rider.
     pub look: u8,
@@ -108,7 +108,7 @@ impl Mark {
     /// An event at a place in sub-pixels, with `by` unset.
     pub fn at(kind: Kind, who: usize, x: i32, y: i32) -> Mark {
         let who = who as u8;
-        Mark { kind, who, by: NOBODY, look: who, x: (x / PX) as i16, y: (y / PX) as i16, ..Mark::default() }
+        Mark { kind, who, by: NO_SLOT, look: who, x: (x / PX) as i16, y: (y / PX) as i16, ..Mark::default() }
     }
 }
 

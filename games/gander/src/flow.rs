@@ -293,8 +293,8 @@ impl Gander {
     /// versus mode if no knight was unseated by another.
     fn pay_together(&mut self) {
         let alone = self.wave.players <= 1;
-        let somebody_fell = self.players.iter().any(|player| player.present() && player.deeds.fell);
-        let earned = if alone || self.setup.mode == Mode::Team { !somebody_fell } else { !self.wave.struck };
+        let any_fell = self.players.iter().any(|player| player.present() && player.deeds.fell);
+        let earned = if alone || self.setup.mode == Mode::Team { !any_fell } else { !self.wave.struck };
         for seat in 0..SEATS {
             let player = &self.players[seat];
             if earned && player.playing() && player.deeds.whole {

@@ -4,7 +4,7 @@
 //! so that no slot has an advantage. Called by `tick.rs` at the end of a frame. Absent: movement.
 
 use crate::arena::{DROWN, PX, apart, row};
-use crate::cue::{Kind, Mark, NOBODY};
+use crate::cue::{Kind, Mark, NO_SLOT};
 use crate::egg::{EGG_FRESH, EGG_TALL, EGGS, Egg, EggPhase, wait_frames};
 use crate::hern::{HERN_POINTS, HERNS, Hern, Meeting};
 use crate::mover::{Mover, TALL};
@@ -326,7 +326,7 @@ impl Gander {
         player.seat = if player.mounts > 0 { Seat::Waiting } else { Seat::Out };
         player.wait = WAIT_FRAMES;
         player.mover = Mover::default();
-        if usize::from(self.clutch.prey) == seat && self.clutch.prey != NOBODY {
+        if usize::from(self.clutch.prey) == seat && self.clutch.prey != NO_SLOT {
             self.clutch.sink();
         }
     }

@@ -4,7 +4,7 @@
 //! last frame. Absent: pads knights appear on (`spawn.rs`).
 
 use crate::Gander;
-use crate::cue::{Kind, Mark, NOBODY};
+use crate::cue::{Kind, Mark, NO_SLOT};
 use crate::flow::Phase;
 use crate::pad::Pad;
 use crate::player::{Player, SEATS, Seat, WAIT_FRAMES};
@@ -82,7 +82,7 @@ impl Gander {
         let player = self.players[seat];
         let mark = Mark::at(Kind::Leave, seat, player.mover.x, player.mover.y);
         // `by` tells the picture whether a goose flies off.
-        let by = if player.riding() { seat as u8 } else { NOBODY };
+        let by = if player.riding() { seat as u8 } else { NO_SLOT };
         self.mark(Mark { by, left: player.mover.left, ..mark });
         if self.clutch.prey == seat as u8 {
             self.clutch.sink();

@@ -37,7 +37,7 @@ use crate::rider::RIDERS;
 use backdrop::{BLEED, Backdrop};
 use blaze::Blaze;
 use creatures::Creatures;
-use poses::{CELL, CENTRE, FEET, Geese};
+use poses::{CELL, CENTER, FEET, Geese};
 use turf::Turf;
 
 pub use figures::Figures;
@@ -272,8 +272,8 @@ impl Painter<'_> {
 
     /// Draws a goose in one place.
     fn goose_once(&mut self, image: ImageId, x: f32, y: f32, left: bool, shown: u8) {
-        let centre = if left { CELL.0 - 1 - CENTRE } else { CENTRE };
-        self.push(image, x - centre as f32, y - FEET as f32, left, shown, None);
+        let center = if left { CELL.0 - 1 - CENTER } else { CENTER };
+        self.push(image, x - center as f32, y - FEET as f32, left, shown, None);
     }
 
     /// Draws an image wherever it is visible: twice near the edge of the fen.

@@ -27,13 +27,9 @@ fn start(seed: u64) -> (Gander, Vec<Bot>) {
 
 /// Slots with a player: all most of the time, and one absent for 5 of every 20 seconds.
 fn present(seed: u64, frame: Frame) -> SlotSet {
-    let everybody = SlotSet::first(SEATS);
+    let all = SlotSet::first(SEATS);
     let turn = u64::from(frame.number() / 300) + seed;
-    if turn.is_multiple_of(4) {
-        everybody.difference(SlotSet::from_bits(1 << (turn / 4 % 4)))
-    } else {
-        everybody
-    }
+    if turn.is_multiple_of(4) { all.difference(SlotSet::from_bits(1 << (turn / 4 % 4))) } else { all }
 }
 
 fn play(bots: &mut [Bot], game: &Gander) -> Vec<Pad> {

@@ -4,7 +4,7 @@
 
 use gaggle_scene::{Color, sine};
 
-use super::creatures::{HERN_CENTRE, HERN_THROAT, HERN_WIDTH};
+use super::creatures::{HERN_CENTER, HERN_THROAT, HERN_WIDTH};
 use super::poses::{Pose, light};
 use super::{CUT, Eased, NOTICEABLE, Painter, copies, goose_shown, pixels};
 use crate::arena;
@@ -186,10 +186,10 @@ impl Painter<'_> {
 
     pub(super) fn hern_at(&mut self, hern: &Hern, x: f32, y: f32, shown: u8, flash: Option<Color>) {
         let image = self.creatures.hern(hern.beat, hern.open, light(y + 10.0));
-        let centre = if hern.left { HERN_WIDTH - 1 - HERN_CENTRE } else { HERN_CENTRE };
+        let center = if hern.left { HERN_WIDTH - 1 - HERN_CENTER } else { HERN_CENTER };
         // One row higher than its throat, as lances are drawn: what is level in the rules is level
         // in the picture.
-        self.push(image, x - centre as f32, y - (HERN_THROAT + 1) as f32, hern.left, shown, flash);
+        self.push(image, x - center as f32, y - (HERN_THROAT + 1) as f32, hern.left, shown, flash);
     }
 
     pub(super) fn hand_behind(&mut self, game: &Gander) {

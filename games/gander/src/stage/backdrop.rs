@@ -167,8 +167,8 @@ fn moon(out: &mut Bitmap, left: i32, top: i32) {
         "....gggggggggg..",
         "......gggggg....",
     ];
-    let grey = MOON.mix(MOON_SHADE, 0.75);
-    out.stamp(at_x - 9, at_y - 3, &ASLEEP, |_| grey);
+    let gray = MOON.mix(MOON_SHADE, 0.75);
+    out.stamp(at_x - 9, at_y - 3, &ASLEEP, |_| gray);
 }
 
 /// Draws a skein of seven geese far away.

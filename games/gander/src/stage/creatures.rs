@@ -9,7 +9,7 @@ use super::materials::{COMMON, mark, of_look};
 use crate::player::SEATS;
 
 /// Middle column and throat row of a Hern's image, and its width.
-pub(super) const HERN_CENTRE: i32 = 24;
+pub(super) const HERN_CENTER: i32 = 24;
 pub(super) const HERN_THROAT: i32 = 18;
 pub(super) const HERN_WIDTH: i32 = 50;
 /// Wings of a Hern, from up to down.

@@ -8,9 +8,9 @@ use std::fmt::Write;
 use gaggle_scene::{Color, Scene, chance, palette, sine};
 use palette::{FIRE, INK, MOON, NIGHT, SEDGE, TEXT};
 
-use super::poses::{CELL, CENTRE, FEET, Pose, light};
+use super::poses::{CELL, CENTER, FEET, Pose, light};
 use super::{Painter, goose_shown};
-use crate::cue::{Kind, Mark, NOBODY};
+use crate::cue::{Kind, Mark, NO_SLOT};
 use crate::hern::Hern;
 use crate::player::SEATS;
 use crate::{Gander, arena};
@@ -32,7 +32,7 @@ impl Painter<'_> {
             match mark.kind {
                 Kind::Clang => self.make_off(mark, usize::from(mark.look), age),
                 Kind::Unseated => self.make_off(mark, 0, age),
-                Kind::Leave if mark.by != NOBODY => self.ride_off(mark, age),
+                Kind::Leave if mark.by != NO_SLOT => self.ride_off(mark, age),
                 Kind::HernDown => self.fall_apart(mark, age),
                 _ => {}
             }
@@ -108,8 +108,8 @@ impl Painter<'_> {
     fn flash(&mut self, mark: &Mark, look: usize, age: f32) {
         if age < 3.0 {
             let image = self.geese.ridden(look, Pose::Up, 0);
-            let centre = if mark.left { CELL.0 - 1 - CENTRE } else { CENTRE };
-            let at = (f32::from(mark.x) - centre as f32, f32::from(mark.y) - FEET as f32);
+            let center = if mark.left { CELL.0 - 1 - CENTER } else { CENTER };
+            let at = (f32::from(mark.x) - center as f32, f32::from(mark.y) - FEET as f32);
             self.scene.art.push(gaggle_scene::Item::Image {
                 image,
                 x: at.0,

@@ -18,7 +18,7 @@ pub(super) const CELL: (i32, i32) = (36, 36);
 /// Place of the data's cell in that image.
 const PAD: (i32, i32) = (2, 8);
 /// Column about which a goose's image is mirrored, and row below its feet.
-pub(super) const CENTRE: i32 = 12 + PAD.0;
+pub(super) const CENTER: i32 = 12 + PAD.0;
 pub(super) const FEET: i32 = 26 + PAD.1;
 
 /// Pose of a goose, one image each.

@@ -7,7 +7,7 @@ use gaggle_scene::{Cue, CueId, FilterKind, Recipe, Voice, Wave};
 use super::Audience;
 use crate::Gander;
 use crate::arena;
-use crate::cue::{Kind, NOBODY};
+use crate::cue::{Kind, NO_SLOT};
 use crate::player::SEATS;
 use crate::waves::WaveKind;
 
@@ -277,7 +277,7 @@ pub(super) fn cues(game: &Gander, audience: &Audience<'_>, out: &mut Vec<Cue>) {
         let Some(recipe) = recipe(mark.kind, mark.look, game.wave.kind) else { continue };
         let id = CueId { frame: mark.frame, kind: mark.kind as u16, who: u16::from(mark.who) };
         let mine =
-            if mark.by == NOBODY { usize::from(mark.who) < SEATS && own(mark.who) } else { own(mark.by) };
+            if mark.by == NO_SLOT { usize::from(mark.who) < SEATS && own(mark.who) } else { own(mark.by) };
         let pan = pan(mark.x);
         out.push(Cue { id, recipe, pan, own: mine, apart: 0 });
         // An egg taken in mid-air also sparkles, as a cue of its own.
