@@ -34,7 +34,7 @@ pub(crate) struct Options {
     #[arg(long, default_value = "0..100", value_name = SEEDS, value_parser = parse_seeds)]
     seeds: (u64, u64),
     /// How many machines play, 2 to 8; 3 to 6 as the seed says if not given, and in either case up
-    /// to 3 more watch
+    /// to 3 more spectate
     #[arg(long, value_parser = value_parser!(u8).range(MACHINES))]
     peers: Option<u8>,
     /// Minutes of every match, in virtual time, 1 to 1440
