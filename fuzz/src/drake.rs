@@ -1,4 +1,6 @@
-//! Peers that play drake with a peer whose packets the fuzzer chooses.
+//! Fuzz target of drake: peers that play with a peer whose packets the fuzzer chooses.
+//!
+//! Called by `fuzz_targets/` and by the tests of drake. Absent: the fuzzer's script (`pair.rs`).
 
 use drake::bots::{Bot, Strength};
 use drake::net::{self, Coop};
@@ -8,10 +10,10 @@ use gaggle_replica::{Kinds, RemoteEvent, ReplicaConfig, Session};
 
 use super::pair::{self, Part};
 
-/// A name and what is done with bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// Fuzz targets of drake.
+/// All fuzz targets of drake.
 pub const TARGETS: [Target; 1] = [("drake_session", session)];
 
 struct Brawler {

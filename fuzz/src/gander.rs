@@ -1,5 +1,7 @@
-//! Targets for gander: any bytes as a snapshot, any roster, any pads. Whatever is accepted can be
-//! played on from, stays acceptable, and can be drawn.
+//! Fuzz targets of gander: any snapshot, any roster, any pads.
+//!
+//! Called by `fuzz_targets/` and by the tests of gander. What decodes can be simulated, stays
+//! decodable, and can be drawn. Absent: the fuzzer and its corpora.
 
 use std::cell::RefCell;
 
@@ -10,17 +12,17 @@ use gander::arena::{HEIGHT, WIDTH};
 use gander::stage::{Audience, Stage};
 use gander::{Gander, Mode, Pad, SEATS, Setup};
 
-/// A target: its name, which is that of its corpus, and what it does with its bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets of this crate.
 pub const TARGETS: [Target; 3] =
     [("gander_snapshot", snapshot), ("gander_play", play), ("gander_picture", picture)];
 
-/// Frames played on from a snapshot.
+/// Frames simulated from a snapshot.
 const FRAMES_MAX: usize = 24;
 
-/// A snapshot with a byte in front that says what everybody presses meanwhile.
+/// A snapshot behind a byte that all players' pads are made of.
 pub fn snapshot(data: &[u8]) {
     let Some((&pressed, bytes)) = data.split_first() else { return };
     let Ok(mut game) = decode_state::<Gander>(bytes) else { return };
@@ -31,7 +33,7 @@ pub fn snapshot(data: &[u8]) {
     acceptable(&game);
 }
 
-/// A setup, a seed, and then for every few frames who is there and what they press.
+/// A setup and a seed, and then two bytes for every 8 frames: pads and presence.
 pub fn play(data: &[u8]) {
     let Some((setup, script)) = data.split_at_checked(4) else { return };
     let mode = if setup[0] & 1 == 0 { Mode::Team } else { Mode::Versus };
@@ -46,7 +48,7 @@ pub fn play(data: &[u8]) {
     acceptable(&game);
 }
 
-/// A snapshot, drawn half way between it and the frame after it.
+/// A snapshot, drawn half way between its frame and the next.
 pub fn picture(data: &[u8]) {
     thread_local! {
         static SCREEN: RefCell<(Stage, Scene, Canvas)> = RefCell::new(screen());
@@ -59,7 +61,7 @@ pub fn picture(data: &[u8]) {
             Audience { names: ["Wren", "", "Ottilie", "Hob"], own: [true; SEATS], ..Audience::default() };
         stage.draw(&now, &before, 0.5, &audience, scene);
         canvas.paint(scene, stage.album());
-        assert!(scene.art.len() < 4000, "{} items", scene.art.len());
+        assert!(scene.art.len() < 4000, "a scene of {} items", scene.art.len());
     });
 }
 
@@ -76,7 +78,7 @@ fn tick(game: &mut Gander, frame: usize, pressed: u8, present: u8) {
     game.tick(&Inputs::confirmed(Frame::new(frame as u32), &pads, present));
 }
 
-/// What a tick makes of an acceptable state is acceptable.
+/// Panics if a state does not decode from its encoding.
 fn acceptable(game: &Gander) {
     let again: Gander = decode_state(&encode_state(game)).unwrap_or_else(|error| panic!("{error}: {game:?}"));
     assert_eq!(state_hash(&again), state_hash(game));

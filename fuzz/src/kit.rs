@@ -1,4 +1,6 @@
-//! Targets for gaggle-kit: whatever is accepted has one form, and nothing panics.
+//! Fuzz targets of gaggle-kit: what decodes has one encoding, and nothing panics.
+//!
+//! Called by `fuzz_targets/` and by the tests of the crate. Absent: the fuzzer and its corpora.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,10 +11,10 @@ use gaggle_kit::{
     decompress, diff, encode_state, state_hash,
 };
 
-/// A target: its name, which is that of its corpus, and what it does with its bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets of this crate.
+/// All fuzz targets of gaggle-kit.
 pub const TARGETS: [Target; 7] = [
     ("kit_bytes", bytes),
     ("kit_bits", bits),
@@ -23,8 +25,8 @@ pub const TARGETS: [Target; 7] = [
     ("kit_packed", packed),
 ];
 
-/// A script of reads, its length in front, and the bytes to be read: what was read is written again
-/// and must give the same bytes.
+/// A script of reads behind its length, then the bytes to read. Writing what was read gives the
+/// same bytes.
 pub fn bytes(data: &[u8]) {
     let Some((script, payload)) = script(data) else { return };
     let mut r = ByteReader::new(payload);
@@ -62,11 +64,11 @@ fn copy_value(step: u8, r: &mut ByteReader<'_>, w: &mut ByteWriter<'_>) -> Resul
         14 => w.bytes(r.take("take", small)?),
         _ => w.varint(r.varint("varint")?),
     };
-    room.expect("what was read in so many bytes can be written in as many");
+    room.expect("a value takes more bytes than were read");
     Ok(())
 }
 
-/// As [`bytes`], bit by bit.
+/// The same as [`bytes`], bit by bit.
 pub fn bits(data: &[u8]) {
     let Some((script, payload)) = script(data) else { return };
     let mut r = BitReader::new(payload);
@@ -86,7 +88,7 @@ pub fn bits(data: &[u8]) {
     assert_eq!(*last, payload[whole.len()] << padding >> padding);
 }
 
-/// How many bits fill up the last byte.
+/// Unused bits of the last byte.
 fn written_padding(count: usize) -> u32 {
     (count.next_multiple_of(8) - count) as u32
 }
@@ -104,7 +106,7 @@ fn copy_bits(step: u8, r: &mut BitReader<'_>, w: &mut BitWriter<'_>) -> Result<(
         6 => w.ranged(r.count("count", small)?.into(), &(0..=small.into())),
         _ => copy_unaligned(small as usize % 8, r, w)?,
     };
-    room.expect("what was read in so many bits can be written in as many");
+    room.expect("a value takes more bits than were read");
     Ok(())
 }
 
@@ -123,14 +125,14 @@ fn copy_unaligned(
     Ok(w.bytes(&bytes[..count]))
 }
 
-/// Splits off a script with its length in front.
+/// Splits off a script behind its length.
 fn script(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&size, rest) = data.split_first()?;
     rest.split_at_checked(usize::from(size))
 }
 
-/// A state with something of every kind: what is accepted is encoded as it came, has the hash of
-/// its bytes, and can be copied and compared.
+/// A state with a field of every type: what decodes encodes to the same bytes, has their hash, and
+/// can be copied and compared.
 pub fn state(data: &[u8]) {
     let Ok(value) = decode_state::<Everything>(data) else { return };
     assert_eq!(encode_state(&value), data);
@@ -141,7 +143,7 @@ pub fn state(data: &[u8]) {
     assert_eq!(copy, value);
 }
 
-/// Something of every kind a state can be made of.
+/// A state with a field of every supported type.
 #[derive(Debug, Clone, PartialEq, State)]
 pub struct Everything {
     flag: bool,
@@ -190,7 +192,7 @@ struct Tree {
 }
 
 impl Everything {
-    /// A valid one, to start from.
+    /// A valid state, for the corpus and for copies.
     pub fn example() -> Everything {
         let leaf = Tree { children: Vec::new() };
         Everything {
@@ -215,8 +217,8 @@ impl Everything {
     }
 }
 
-/// Inputs of every kind: what is accepted is written as it came, and merging and repeating give
-/// inputs again.
+/// Inputs of every type: what decodes encodes to the same bytes, and merging and repeating give
+/// valid inputs.
 pub fn input(data: &[u8]) {
     input_of::<Pad>(data);
     input_of::<Order>(data);
@@ -256,7 +258,7 @@ enum Order {
     },
 }
 
-/// Texts: what is accepted is printed so that it reads the same.
+/// Texts: what parses is printed so that it parses to the same.
 pub fn text(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     fixed_text::<0>(text);
@@ -274,8 +276,8 @@ fn fixed_text<const FRACTION: u32>(text: &str) {
     }
 }
 
-/// Packed bytes: what comes out is bounded, and packed again and unpacked the same. And anything
-/// can be packed.
+/// Compressed bytes: the result is within its limit and survives compression. Any bytes can be
+/// compressed.
 pub fn packed(data: &[u8]) {
     const BYTES_MAX: usize = 4_096;
     let unpacked = decompress(data, BYTES_MAX).inspect(|bytes| assert!(bytes.len() <= BYTES_MAX));
@@ -286,7 +288,7 @@ pub fn packed(data: &[u8]) {
     }
 }
 
-/// Arithmetic on any numbers: nothing panics, and what should be the same is.
+/// Arithmetic on any numbers: nothing panics, and the laws of arithmetic hold.
 pub fn numbers(data: &[u8]) {
     let mut r = ByteReader::new(data);
     while let (Ok(a), Ok(b)) = (r.i32("a"), r.i32("b")) {

@@ -1,7 +1,8 @@
-//! What the fuzz targets do with their bytes, one file for each crate whose decoders they attack.
+//! Fuzz targets, one file for each crate whose decoders they attack.
 //!
-//! Each file has a list of its targets. The crate's own tests include the file and replay
-//! `corpus/TARGET/` through it, so that what a fuzzer once found stays found without a fuzzer.
+//! Each file lists its targets. Called by `fuzz_targets/`, and by the crates' own tests, which
+//! include the file and replay `corpus/TARGET/`, so that a finding stays found without a fuzzer.
+//! Absent: the fuzzer.
 
 pub mod drake;
 pub mod gander;

@@ -1,5 +1,7 @@
-//! Targets for gaggle-link: a joined peer that sends anything, streams on a network that does
-//! anything, settings that say anything.
+//! Fuzz targets of gaggle-link: a connected attacker, relay frames, streams on a bad network,
+//! settings.
+//!
+//! Called by `fuzz_targets/` and by the tests of the crate. Absent: the fuzzer and its corpora.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -13,10 +15,10 @@ use gaggle_link::{
     TransportEvent, WouldBlock,
 };
 
-/// A target: its name, which is that of its corpus, and what it does with its bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets of this crate.
+/// All fuzz targets of gaggle-link.
 pub const TARGETS: [Target; 4] = [
     ("link_packets", packets),
     ("link_streams", streams),
@@ -28,8 +30,8 @@ const VICTIM: PeerId = PeerId::from_u128(1);
 const ATTACKER: PeerId = PeerId::from_u128(2);
 const GRANT: u32 = 4_096;
 
-/// A script of steps: one byte says what, one how much. Packets that belong to the link take what
-/// follows as their body.
+/// A script of steps, one byte for the kind and one for the amount. Packets of the link take the
+/// bytes that follow as their body.
 pub fn packets(data: &[u8]) {
     let mut scene = Scene::new();
     let mut rest = data;
@@ -61,9 +63,8 @@ pub fn packets(data: &[u8]) {
     scene.poll();
 }
 
-/// Frames on either side of a relay, each with its length in two bytes before it: what is read is
-/// written in one form, and a member bears whatever a relay says, over either leg, and whatever
-/// becomes of its connections meanwhile.
+/// Relay frames, each behind its length in two bytes. What decodes has one encoding, and a client
+/// survives all frames of a relay on either leg, whatever becomes of its connections.
 pub fn relay(data: &[u8]) {
     let mut client = RelayClient::new(VICTIM, "ticket", &RelayLeg::ALL);
     let mut now = Micros::ZERO;
@@ -76,7 +77,7 @@ pub fn relay(data: &[u8]) {
         rest = tail;
         now += Micros::from_millis(u64::from(high >> 4) * 50);
         if let Ok(read) = RelayFrame::read(frame) {
-            assert_eq!(read.to_bytes(), frame, "one frame has one form");
+            assert_eq!(read.to_bytes(), frame, "a frame has two encodings");
         }
         let leg = if high & 0x10 == 0 { RelayLeg::WebSocket } else { RelayLeg::Datagram };
         if let Some((_, at)) = client.handle_frame(now, leg, frame) {
@@ -93,12 +94,12 @@ pub fn relay(data: &[u8]) {
             _ => client.handle_timeout(now),
         }
         let orders = std::iter::from_fn(|| client.poll_command()).count();
-        assert!(orders <= 256, "{orders} orders for one frame");
+        assert!(orders <= 256, "{orders} commands for one frame");
         RelayLeg::ALL.into_iter().for_each(|leg| while client.poll_event(leg).is_some() {});
     }
 }
 
-/// What passes between a link and its attacker.
+/// Packets between a link and its attacker.
 #[derive(Default)]
 struct Wire {
     inbound: VecDeque<Vec<u8>>,
@@ -157,7 +158,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// The attacker greets as it should: what follows is up to the script.
+    /// Connects the attacker with a valid handshake; the script decides the rest.
     fn new() -> Scene {
         let wire = Rc::new(RefCell::new(Wire::default()));
         let config = LinkConfig { receive_bytes_max: GRANT, send_bytes_max: 65_536, ..LinkConfig::default() };
@@ -165,7 +166,7 @@ impl Scene {
         let mut scene =
             Scene { wire, link, now: Micros::from_secs(1), joined: false, tag: 0, check: 0, number: 0 };
         scene.poll();
-        let hello = scene.wire.borrow_mut().outbound.pop().expect("a link greets first");
+        let hello = scene.wire.borrow_mut().outbound.pop().expect("a hello packet");
         let nonce = u32::from_le_bytes([hello[1], hello[2], hello[3], hello[4]]);
         let mut answer = vec![hello[0]];
         answer.extend(7_u32.to_le_bytes());
@@ -188,7 +189,7 @@ impl Scene {
     }
 
     fn say(&mut self, channel: Channel, size: usize) {
-        // Refused if it is too much or the attacker is gone.
+        // Rejected if it is too large or the attacker is disconnected.
         _ = self.link.send(self.now, ATTACKER, channel, &vec![7; size]);
     }
 
@@ -207,7 +208,8 @@ impl Scene {
         self.deliver(packet);
     }
 
-    /// Joined, messages, left; then silence, since the attacker greets no more than once.
+    /// Checks the order of events: connected, messages, disconnected, then none, since the attacker
+    /// connects only once.
     fn poll(&mut self) {
         while let Some(event) = self.link.poll(self.now) {
             match event {
@@ -231,7 +233,7 @@ impl Scene {
     }
 }
 
-/// Two links on a network that changes with the script: whatever was taken arrives once and in
+/// Two links on a network that changes with the script: every accepted message arrives once and in
 /// order, or the link ends.
 pub fn streams(data: &[u8]) {
     let world = SimNet::new(2, 1);
@@ -258,8 +260,8 @@ pub fn streams(data: &[u8]) {
     }
     world.set_all(Conditions::latency_ms(1));
     run(&world, &mut links, &mut joined, &mut expected, 6_000);
-    assert!(joined == [true; 2], "both are there when all is well again");
-    assert!(expected.values().all(VecDeque::is_empty), "something was lost for good");
+    assert!(joined == [true; 2], "the network is good again, but a link is not connected");
+    assert!(expected.values().all(VecDeque::is_empty), "an accepted message never arrived");
 }
 
 fn conditions(amount: u8) -> Conditions {
@@ -289,25 +291,25 @@ fn run(
                     TransportEvent::Connected { .. } => joined[peer] = true,
                     TransportEvent::Disconnected { .. } => {
                         joined[peer] = false;
-                        // What was under way ended with the link, in both directions.
+                        // What was on its way is lost with the link, in both directions.
                         expected.clear();
                     }
                     TransportEvent::Message { channel: Channel::Reliable(stream), bytes, .. } => {
                         let waiting = expected.entry((peer, stream)).or_default();
-                        // After a link ended on one side only, what still arrives on the other is
-                        // no longer waited for.
+                        // If the link ended on one side only, messages that still arrive on the
+                        // other are not expected any more.
                         if let Some(next) = waiting.pop_front() {
-                            assert!(next == bytes, "lost, repeated or out of order");
+                            assert!(next == bytes, "a message was lost, repeated or out of order");
                         }
                     }
-                    TransportEvent::Message { .. } => unreachable!("nothing unreliable was sent"),
+                    TransportEvent::Message { .. } => unreachable!("no unreliable message was sent"),
                 }
             }
         }
     }
 }
 
-/// Settings as in the address of a page.
+/// Network conditions as in the address of a page.
 pub fn settings(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let pairs = text.split('&').filter_map(|pair| pair.split_once('='));

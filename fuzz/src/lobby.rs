@@ -1,17 +1,20 @@
-//! Targets for gaggle-lobby: what is read is written in one form, and nothing panics.
+//! Fuzz targets of gaggle-lobby: messages, a client, tickets.
+//!
+//! Called by `fuzz_targets/` and by the tests of the crate. What decodes has one encoding, and
+//! nothing panics. Absent: the fuzzer and its corpora.
 
 use gaggle_kit::Micros;
 use gaggle_lobby::client::{Client, ClientConfig};
 use gaggle_lobby::{ClientMessage, DisplayName, Envelope, ServerMessage, TicketSigner};
 
-/// A target: its name, which is that of its corpus, and what it does with its bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets of this crate.
+/// All fuzz targets of gaggle-lobby.
 pub const TARGETS: [Target; 3] =
     [("lobby_message", message), ("lobby_client", client), ("lobby_ticket", ticket)];
 
-/// A text from either side: what is accepted reads back as itself.
+/// A message of a client or of the server: what decodes equals what its encoding decodes to.
 pub fn message(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     if let Ok(envelope) = Envelope::<ClientMessage>::decode(text) {
@@ -27,7 +30,7 @@ pub fn message(data: &[u8]) {
     }
 }
 
-/// A server that says anything, a message a line, to a client that has just connected.
+/// A server that sends any text, one message per line, to a client that has just connected.
 pub fn client(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let mut client = Client::new(Micros::ZERO, ClientConfig::default(), 1);
@@ -41,11 +44,11 @@ pub fn client(data: &[u8]) {
     }
 }
 
-/// An unsigned ticket is rejected, whatever its bytes.
+/// Rejects any ticket with a wrong signature.
 pub fn ticket(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let stranger = TicketSigner::from_secret(&[1; 32]).key();
     assert!(stranger.open(text, 0).is_err());
-    // What the right key opens was signed with it: the corpus has such a one.
+    // The corpus has a ticket that this key signed.
     let _ = TicketSigner::from_secret(&[7; 32]).key().open(text, 0);
 }

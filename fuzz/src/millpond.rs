@@ -1,4 +1,6 @@
-//! Peers that play millpond with a peer whose packets the fuzzer chooses.
+//! Fuzz target of millpond: peers that play with a peer whose packets the fuzzer chooses.
+//!
+//! Called by `fuzz_targets/` and by the tests of millpond. Absent: the fuzzer's script (`pair.rs`).
 
 use gaggle_kit::Micros;
 use gaggle_replica::{Kinds, RemoteEvent, ReplicaConfig, Session};
@@ -7,10 +9,10 @@ use millpond::net::{self, Mill};
 
 use super::pair::{self, Part};
 
-/// A name and what is done with bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// Fuzz targets of millpond.
+/// All fuzz targets of millpond.
 pub const TARGETS: [Target; 1] = [("millpond_session", session)];
 
 struct Rower {

@@ -1,29 +1,29 @@
-//! Two machines that play a game of shared objects, of which one sends whatever a fuzzer thinks of.
-//! Which game is said by a [`Part`].
+//! Two peers of a replica session, one of which sends what the fuzzer chooses.
+//!
+//! Called by `drake.rs` and `millpond.rs`. Absent: the game, which is a [`Part`].
 
 use gaggle_kit::{Micros, PeerId, Slot};
 use gaggle_replica::{JoinMode, Kinds, RemoteEvent, ReplicaConfig, Session};
 
-/// One machine's part in a game, played by a bot.
+/// One peer's part in a game, played by a bot.
 pub trait Part: Sized {
-    /// The settings of its session.
+    /// Settings of its session.
     fn config() -> ReplicaConfig;
-    /// What is shared, with the input.
+    /// Kinds of the game, its input included.
     fn kinds() -> Kinds;
-    /// The part of the machine with this number. The first has begun the game.
+    /// Part of peer `number`, 0 or 1. Peer 0 has created the session.
     fn new(number: usize, session: &mut Session) -> Self;
-    /// One frame: an input, what follows from it, and a tick of the session.
+    /// One frame: an input, what the game makes of it, and a tick of the session.
     fn frame(&mut self, now: Micros, session: &mut Session);
-    /// A signal came.
+    /// Hands over a remote event.
     fn signal(&mut self, session: &Session, signal: &RemoteEvent);
-    /// Panics if the other has got what only the rules may give. Asked of the first machine, which
-    /// is honest.
+    /// Panics if the second peer got what the rules do not give. Called at the first, honest peer.
     fn expect_order(&self, session: &Session);
 }
 
 const PEERS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
 
-/// What is sent, and whether it is sure to arrive.
+/// Whether it is a reliable message, and its bytes.
 type Sent = (bool, Vec<u8>);
 
 struct Machine<P> {
@@ -36,13 +36,13 @@ impl<P: Part> Machine<P> {
         let entry = if number == 0 { JoinMode::Create } else { JoinMode::Join };
         let player = Slot::at(number);
         let session = Session::new(P::config(), P::kinds(), player, entry, number as u64 + 7);
-        let mut session = session.expect("the settings of the game can be");
+        let mut session = session.expect("valid settings");
         session.handle_connected(Micros::ZERO, PEERS[1 - number]);
         let part = P::new(number, &mut session);
         Machine { session, part }
     }
 
-    /// One frame; what there is to send.
+    /// One frame; returns what the peer sends.
     fn frame(&mut self, now: Micros) -> Vec<Sent> {
         self.part.frame(now, &mut self.session);
         while self.session.poll_event().is_some() {}
@@ -67,7 +67,7 @@ impl<P: Part> Machine<P> {
     }
 }
 
-/// A frame of both, in which what the second sends may be changed.
+/// One frame of both peers. `tamper` may change what the second sends.
 fn frame<P: Part>(
     machines: &mut [Machine<P>; 2],
     now: &mut Micros,
@@ -83,16 +83,16 @@ fn frame<P: Part>(
     }
 }
 
-/// An honest pair plays for a moment; then what the other sends falls into the fuzzer's hands. Of
-/// every chunk the first byte says how long it is and what becomes of it: a message as it is, or
-/// bits to turn in the other's packets of a few frames.
+/// An honest pair plays for 24 frames; then the fuzzer controls the second peer. The first byte of
+/// every chunk has its length, and whether it is sent as a message or as a mask over the peer's
+/// packets of the next frames.
 pub fn session<P: Part>(data: &[u8]) {
     let mut machines = [0, 1].map(Machine::<P>::new);
     let mut now = Micros::ZERO;
     for _ in 0..24 {
         frame(&mut machines, &mut now, |_, _| {});
     }
-    assert_eq!(machines[0].session.roster().len(), 2, "they play together");
+    assert_eq!(machines[0].session.roster().len(), 2, "the pair is not in one session");
     let mut rest = data;
     while let Some((head, after)) = rest.split_first() {
         let (chunk, after) = after.split_at(usize::from(head >> 1).min(after.len()));

@@ -1,14 +1,16 @@
-//! Sessions of `gaggle-replica` that share objects with a peer whose packets the fuzzer chooses.
+//! Fuzz target of gaggle-replica: a session with a peer whose packets the fuzzer chooses.
+//!
+//! Called by `fuzz_targets/` and by the tests of the crate. Absent: the fuzzer and its corpora.
 
 use gaggle_kit::{Input, Micros, PeerId, Slot, State};
 use gaggle_replica::{
     AuthorityPolicy, Blob, EventOptions, JoinMode, Kind, Kinds, ObjectId, ReplicaConfig, Session, ValueWriter,
 };
 
-/// A name and what is done with bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// Fuzz targets of replica.
+/// All fuzz targets of gaggle-replica.
 pub const TARGETS: [Target; 1] = [("replica_session", session)];
 
 const PEERS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
@@ -60,12 +62,12 @@ fn new_session(index: usize) -> Session {
         .with_value::<Word>("word", ValueWriter::Player);
     let entry = if index == 0 { JoinMode::Create } else { JoinMode::Join };
     let mut session =
-        Session::new(config, kinds, Slot::at(index), entry, 7 + index as u64).expect("sensible");
+        Session::new(config, kinds, Slot::at(index), entry, 7 + index as u64).expect("valid settings");
     session.handle_connected(Micros::ZERO, PEERS[1 - index]);
     session
 }
 
-/// Ticks, and gives what there is to send.
+/// Ticks a session and returns what it sends.
 fn tick(session: &mut Session, now: Micros) -> Vec<(bool, Vec<u8>)> {
     session.tick(now);
     while session.poll_event().is_some() {}
@@ -88,9 +90,9 @@ fn deliver(session: &mut Session, now: Micros, from: PeerId, reliable: bool, byt
     }
 }
 
-/// An honest pair shares objects for a moment; then what the other sends falls into the fuzzer's
-/// hands. Of every chunk the first byte says how long it is and what becomes of it: a message as it
-/// is, or bits to turn in the other's next packet.
+/// An honest pair spawns objects; then the fuzzer controls the second peer. The first byte of every
+/// chunk has its length, and whether it is sent as a message or as a mask over the peer's next
+/// packets.
 pub fn session(data: &[u8]) {
     let mut sessions = [new_session(0), new_session(1)];
     let mut now = Micros::ZERO;
@@ -109,7 +111,7 @@ pub fn session(data: &[u8]) {
             }
         }
     }
-    assert!(sessions[0].iter::<Boat>().count() > 8, "they share objects");
+    assert!(sessions[0].iter::<Boat>().count() > 8, "the pair shares no objects");
     let mut rest = data;
     while let Some((head, after)) = rest.split_first() {
         let (chunk, after) = after.split_at(usize::from(head >> 1).min(after.len()));
@@ -142,6 +144,6 @@ pub fn session(data: &[u8]) {
             deliver(&mut sessions[1], now, PEERS[0], reliable, &bytes);
         }
         let _ = sessions[0].input::<Pad>(Slot::at(1));
-        assert!(sessions[0].iter::<Boat>().count() <= 600, "no more objects than there may be");
+        assert!(sessions[0].iter::<Boat>().count() <= 600, "more objects than the limit allows");
     }
 }

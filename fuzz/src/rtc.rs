@@ -1,5 +1,6 @@
-//! Targets for gaggle-rtc: STUN as any sender may send it to an open port, and session descriptions
-//! of other members.
+//! Fuzz targets of gaggle-rtc: STUN from any sender, and session descriptions of other members.
+//!
+//! Called by `fuzz_targets/` and by the tests of the crate. Absent: the fuzzer and its corpora.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -7,13 +8,13 @@ use std::time::Instant;
 use gaggle_rtc::stun::{self, Stun};
 use gaggle_rtc::{Certificate, Role, RtcChannel};
 
-/// A target: its name, which is that of its corpus, and what it does with its bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets of this crate.
+/// All fuzz targets of gaggle-rtc.
 pub const TARGETS: [Target; 2] = [("rtc_stun", message), ("rtc_description", description)];
 
-/// A datagram: nothing panics, and an answer that is understood is written as it was read.
+/// A datagram: what is read as STUN is written as it was read.
 pub fn message(data: &[u8]) {
     match stun::read(data) {
         Some(Stun::Response(id, seen)) => {
@@ -25,8 +26,8 @@ pub fn message(data: &[u8]) {
     }
 }
 
-/// A description, taken for an offer and for an answer, and the candidates that come with it, one a
-/// line: they are used or refused, and the library below does not fail at them.
+/// A description as offer and as answer, and its candidates, one per line: used or rejected,
+/// without a failure in the library below.
 #[allow(clippy::disallowed_methods, reason = "a channel has to begin at some time; none passes in it")]
 pub fn description(data: &[u8]) {
     static CERTIFICATE: OnceLock<Certificate> = OnceLock::new();
@@ -45,10 +46,10 @@ pub fn description(data: &[u8]) {
     let is_accepted = offering.accept(&text).is_ok();
     for line in text.lines() {
         let (first, second) = (answering.add_remote(line).is_ok(), offering.add_remote(line).is_ok());
-        assert_eq!(first, second, "an address is one for everybody");
+        assert_eq!(first, second, "only one of two channels took the address");
     }
     for (mut channel, is_used) in [(answering, is_answered), (offering, is_accepted)] {
-        // No caller polls a channel after it was rejected; polling it must do no harm all the same.
+        // No caller polls a channel after it was rejected; polling it must still do no harm.
         let _ = (channel.poll(now), channel.handle_timeout(now), channel.poll(now));
         assert!(!channel.crashed() && !channel.is_open(), "used: {is_used}");
     }

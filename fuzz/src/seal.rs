@@ -1,28 +1,29 @@
-//! A referee and its clients of which one says what a fuzzer wants, a client whose referee does,
-//! and journals.
+//! Fuzz targets of sealed input: a byzantine client, a byzantine referee, and journals.
+//!
+//! Called by `fuzz_targets/` and by the tests of gaggle-seal. Absent: the fuzzer and its corpora.
 
 use gaggle_kit::{ByteReader, ByteSink, Frame, Micros, PeerId, Slot, StateHasher};
 use gaggle_seal::{
     Client, Epoch, LinkId, OutReason, Referee, SealConfig, StreamId, StreamSlots, read_journal,
 };
 
-/// A name and what is done with bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// Fuzz targets of sealed input.
+/// All fuzz targets of sealed input.
 pub const TARGETS: [Target; 3] =
     [("seal_referee", referee), ("seal_client", client), ("seal_journal", journal)];
 
-/// Ticks of one run at most.
+/// Most ticks of a run.
 const TICKS_MAX: u64 = 200;
-/// Ticks before the first change: both play by then.
+/// Ticks before the first change, so that both clients play.
 const TICKS_BEFORE: u64 = 12;
-/// The client whose packets are changed, or whose referee's are.
+/// Client whose packets are changed, in one direction or the other.
 const VICTIM: usize = 1;
-/// Bytes of a journal's head.
+/// Bytes of a journal's header.
 const HEAD: usize = 11;
 
-/// What the fuzzer wants, byte by byte.
+/// The fuzzer's bytes, read one after another; 0 after the end.
 struct Script<'a>(&'a [u8]);
 
 impl Script<'_> {
@@ -38,7 +39,7 @@ impl Script<'_> {
         taken.to_vec()
     }
 
-    /// Changes a packet or message. False if it is held back.
+    /// Changes a packet or message. False if it is dropped.
     fn change(&mut self, is_reliable: &mut bool, bytes: &mut Vec<u8>) -> bool {
         match self.byte() % 8 {
             0..=2 => {}
@@ -89,7 +90,7 @@ impl Room {
             journal: false,
             ..SealConfig::default()
         };
-        let referee = Referee::found(Micros::ZERO, config.clone(), 5, Epoch(1)).expect("sensible");
+        let referee = Referee::found(Micros::ZERO, config.clone(), 5, Epoch(1)).expect("valid settings");
         let mut room = Room { referee, clients: Vec::new(), ticks: 0, config };
         for index in 0..2 {
             let client = room.process(index, 0);
@@ -105,14 +106,14 @@ impl Room {
     fn process(&mut self, index: usize, incarnation: u32) -> (Client, Option<LinkId>) {
         let slots = StreamSlots::new(&[Slot::at(index)]).expect("one slot");
         let stream = stream(index, incarnation);
-        let mut client = Client::new(self.config.clone(), stream, slots).expect("sensible");
+        let mut client = Client::new(self.config.clone(), stream, slots).expect("valid settings");
         let now = self.now();
         client.handle_connected(now);
-        let link = self.referee.handle_connected(now, stream, Some(slots)).expect("there is room");
+        let link = self.referee.handle_connected(now, stream, Some(slots)).expect("a free link");
         (client, Some(link))
     }
 
-    /// One frame. Changes either what the victim says or what it hears.
+    /// One frame. `changes_up`: change what the victim sends, else what it receives.
     fn tick(&mut self, script: &mut Script<'_>, changes_up: bool) {
         self.ticks += 1;
         let now = self.now();
@@ -136,7 +137,7 @@ impl Room {
                     false => self.referee.handle_packet(now, link, &bytes),
                 };
                 if result.is_err() {
-                    assert_eq!(index, VICTIM, "an honest client is accused: {result:?}");
+                    assert_eq!(index, VICTIM, "a fault of an honest client: {result:?}");
                     self.referee.handle_disconnected(now, link, OutReason::Removed);
                     lost = true;
                     break;
@@ -167,7 +168,7 @@ impl Room {
         while self.referee.poll_event().is_some() {}
     }
 
-    /// The honest client has what the referee sealed, and almost all of it.
+    /// Panics unless the honest client has nearly all that the referee sealed, and the same.
     fn expect_agreement(&self) {
         let (own, log) = (self.referee.log(), self.clients[0].0.log());
         assert!(own.sealed() - log.sealed() <= 12, "{} of {}", log.sealed(), own.sealed());
@@ -175,12 +176,12 @@ impl Room {
     }
 }
 
-/// A client of two says what the fuzzer wants.
+/// Two clients, of which one sends what the fuzzer chooses.
 pub fn referee(bytes: &[u8]) {
     run(bytes, true);
 }
 
-/// One of two clients hears what the fuzzer wants.
+/// Two clients, of which one receives what the fuzzer chooses.
 pub fn client(bytes: &[u8]) {
     run(bytes, false);
 }
@@ -193,7 +194,7 @@ fn run(bytes: &[u8], changes_up: bool) {
     room.expect_agreement();
 }
 
-/// A journal, as it is and with checksums made right.
+/// A journal as it is, and with corrected checksums.
 pub fn journal(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), resealed(bytes)] {
         for slot_count in [2, 3] {
@@ -201,14 +202,14 @@ pub fn journal(bytes: &[u8]) {
             if let Ok(recovered) = read_journal(&bytes, &config, |_| {}) {
                 assert!(recovered.whole_bytes <= bytes.len());
                 let now = Micros::from_secs(1);
-                let mut referee = Referee::resume(now, config, Epoch(9), recovered).expect("sensible");
+                let mut referee = Referee::resume(now, config, Epoch(9), recovered).expect("valid settings");
                 referee.tick(now + Micros::from_secs(1));
             }
         }
     }
 }
 
-/// The same records with their checksums made right, as far as they can be told apart.
+/// The same records with correct checksums, as far as records can be told apart.
 pub fn resealed(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let mut at = HEAD;
@@ -230,7 +231,7 @@ pub fn resealed(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Where the record at the start of these bytes ends, its checksum not included.
+/// End of the first record of these bytes, before its checksum.
 fn record_end(bytes: &[u8]) -> Option<usize> {
     let mut r = ByteReader::new(bytes);
     r.u8("kind").ok()?;

@@ -1,5 +1,6 @@
-//! Sessions of `gaggle-timeline` that play with a peer whose packets the fuzzer changes, and the
-//! files the engine reads.
+//! Fuzz targets of gaggle-timeline: sessions with a byzantine peer, replays and bundles.
+//!
+//! Called by `fuzz_targets/` and by the tests of the crate. Absent: the fuzzer and its corpora.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet, State, StateHasher, state_hash};
 use gaggle_timeline::{
@@ -7,10 +8,10 @@ use gaggle_timeline::{
     TimelineConfig,
 };
 
-/// A name and what is done with bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// Fuzz targets of timeline.
+/// All fuzz targets of gaggle-timeline.
 pub const TARGETS: [Target; 3] =
     [("timeline_session", session), ("timeline_replay", replay), ("timeline_bundle", bundle)];
 
@@ -18,25 +19,25 @@ pub const TARGETS: [Target; 3] =
 const PEERS: [PeerId; 3] = [PeerId::from_u128(1), PeerId::from_u128(2), PeerId::from_u128(3)];
 const LIAR: usize = 1;
 const JOINER: usize = 2;
-/// Numbers at which something may go wrong.
+/// Numbers at which arithmetic may fail.
 const EXTREMES: [u32; 8] = [0, 1, 0x7fff_ffff, 0x7fff_fffe, 0x8000_0000, u32::MAX, u32::MAX - 1, 0x0100_0000];
-/// State that a joiner is sent.
+/// State of the match, which a joiner is sent.
 const STATE: [u8; 40] = [7; 40];
-/// Ticks of one run at most.
+/// Most ticks of a run.
 const TICKS_MAX: u32 = 400;
 
-/// What became of a run.
+/// Statistics of a run, for tests of the corpus.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
-    /// Words the fuzzer changed.
+    /// Packets that the fuzzer changed or dropped.
     pub lies: u32,
-    /// How often a peer detected a fault, after which all peers began again.
+    /// Faults detected, each of which restarts all sessions.
     pub faults: u32,
-    /// Frames that were confirmed with the liar at the table.
+    /// Frames confirmed while the byzantine peer was a member.
     pub frames: u32,
 }
 
-/// Something said: by whom and to whom, on which channel.
+/// A packet on its way: sender, receiver, channel and bytes.
 struct Mail {
     from: usize,
     to: usize,
@@ -44,7 +45,7 @@ struct Mail {
     bytes: Vec<u8>,
 }
 
-/// What the fuzzer wants, byte by byte.
+/// The fuzzer's bytes, read one after another; 0 after the end.
 struct Script<'a>(&'a [u8]);
 
 impl<'a> Script<'a> {
@@ -64,7 +65,7 @@ impl<'a> Script<'a> {
         taken
     }
 
-    /// Changes something the liar says. False if it is left as it is, nothing if it is held back.
+    /// Changes a packet. True if changed, false if sent unchanged, none if dropped.
     fn change(&mut self, mail: &mut Mail) -> Option<bool> {
         match self.byte() % 8 {
             0..=2 => return Some(false),
@@ -92,13 +93,13 @@ impl<'a> Script<'a> {
     }
 }
 
-/// Writes over what is there, wherever that is.
+/// Writes a value at a place, clipped to the packet.
 fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
     let at = at % bytes.len().max(1);
     bytes.iter_mut().skip(at).zip(value).for_each(|(byte, new)| *byte = *new);
 }
 
-/// Everybody at the table.
+/// All sessions of a run.
 struct Cast {
     sessions: Vec<Session<u16>>,
     mail: Vec<Mail>,
@@ -107,7 +108,7 @@ struct Cast {
 }
 
 impl Cast {
-    /// Two play for a moment, and a third knows only one of them.
+    /// Two peers play; a third has a link to only one of them.
     fn new() -> Cast {
         let seats = [PeerSlots::new(PEERS[0], Slot::at(0)), PeerSlots::new(PEERS[LIAR], Slot::at(1))];
         let config =
@@ -121,7 +122,7 @@ impl Cast {
         cast.link(0, LIAR);
         (0..12).for_each(|_| cast.tick(|_| Some(false)));
         let victim = &cast.sessions[0];
-        assert!(victim.is_running() && victim.confirmed_frame() > Frame::START, "the match runs");
+        assert!(victim.is_running() && victim.confirmed_frame() > Frame::START, "the match does not run");
         cast.link(LIAR, JOINER);
         cast
     }
@@ -131,8 +132,8 @@ impl Cast {
         self.sessions[other].handle_connected(self.now, PEERS[one]).expect("few links");
     }
 
-    /// Everybody hears what was said, ticks, does as told and says something. What the liar says
-    /// passes by `change`.
+    /// Delivers all packets, ticks all sessions and serves their requests. Packets of the byzantine
+    /// peer pass through `change`.
     fn tick(&mut self, mut change: impl FnMut(&mut Mail) -> Option<bool>) {
         self.now += Micros::from_millis(16);
         for mut mail in std::mem::take(&mut self.mail) {
@@ -150,7 +151,7 @@ impl Cast {
             let mut requests = 0;
             while let Some(request) = session.poll_request() {
                 requests += 1;
-                assert!(requests < 10_000, "the game is asked for ever");
+                assert!(requests < 10_000, "more than 10,000 requests in a tick");
                 match request {
                     Request::Hash { hash, frame, .. } => *hash = Some(frame.number().into()),
                     Request::Export { state, .. } => state.extend_from_slice(&STATE),
@@ -163,7 +164,7 @@ impl Cast {
                     && matches!(event, SessionEvent::PeerFault { .. } | SessionEvent::Rejected { .. });
             }
             while let Some(packet) = session.poll_transmit() {
-                let to = PEERS.iter().position(|peer| *peer == packet.to).expect("one of them");
+                let to = PEERS.iter().position(|peer| *peer == packet.to).expect("a known peer");
                 let (reliable, bytes) = (packet.is_reliable(), packet.bytes.to_vec());
                 self.mail.push(Mail { from, to, reliable, bytes });
             }
@@ -178,14 +179,13 @@ impl Cast {
     }
 }
 
-/// An honest pair plays for a moment and a third peer joins; from then on the fuzzer writes every
-/// packet of one of the pair. Whenever a peer detects a fault, all peers begin again with the rest
-/// of the script.
+/// An honest pair plays and a third peer joins; then the fuzzer changes packets of one of the pair.
+/// Whenever a peer detects a fault, all sessions restart with the rest of the script.
 pub fn session(data: &[u8]) {
     play(data);
 }
 
-/// The same, and what became of it.
+/// Runs [`session`] and returns its statistics.
 pub fn play(data: &[u8]) -> Tally {
     let mut tally = Tally::default();
     let mut script = Script(data);
@@ -206,31 +206,31 @@ pub fn play(data: &[u8]) -> Tally {
             cast = Cast::new();
         }
     }
-    // Whatever it led to, it can go on.
+    // Whatever happened, a tick without changes succeeds.
     (0..4).for_each(|_| cast.tick(|_| Some(false)));
     tally
 }
 
-/// Whose files are read.
+/// Id of the game whose files are read.
 pub const GAME: u64 = 77;
 
-/// Input of one player.
+/// Input of one player, with a range and a one-shot.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Input)]
 pub struct Pad {
-    /// Some values are none.
+    /// Limited, so that some values do not decode.
     #[input(range = -1..=1)]
     pub steer: i8,
-    /// Not repeated by itself.
+    /// Not repeated by prediction.
     #[input(one_shot)]
     pub dash: bool,
 }
 
-/// A match in which everything that was done counts.
+/// A game in which every input changes the state.
 #[derive(Clone, PartialEq, Eq, Default, Debug, State)]
 pub struct Log {
     total: u64,
     present: u64,
-    /// As long as a file says.
+    /// A list of any length up to that of the file.
     notes: Vec<u32>,
 }
 
@@ -250,14 +250,13 @@ impl Game for Log {
     }
 }
 
-/// A replay as it is, and with the hashes its chunks should have: else nearly nothing would be
-/// looked at.
+/// A replay as it is, and with corrected hashes, without which nearly all would be rejected early.
 pub fn replay(data: &[u8]) {
     show(data);
     show(&resealed_replay(data));
 }
 
-/// The same chunks with the right hashes.
+/// The same chunks with correct hashes.
 pub fn resealed_replay(data: &[u8]) -> Vec<u8> {
     let (beginning, mut rest) = data.split_at(data.len().min(8));
     let mut file = beginning.to_vec();
@@ -275,13 +274,13 @@ pub fn resealed_replay(data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Shows all of a replay, forwards, backwards and in jumps. Whether it is whole and verifies.
+/// Plays a replay forward, backward and in jumps. True if it is whole and verifies.
 pub fn show(file: &[u8]) -> bool {
     let Ok(replay) = Replay::<Log>::read(file, GAME) else { return false };
     let last = replay.last_frame();
     assert!(last.number() as usize <= file.len(), "{last} in {} bytes", file.len());
     if let Some(damage) = replay.damage() {
-        let whole = Replay::<Log>::read(&file[..damage.byte_offset], GAME).expect("so much is whole");
+        let whole = Replay::<Log>::read(&file[..damage.byte_offset], GAME).expect("the undamaged part reads");
         assert_eq!((damage.valid_through, whole.last_frame()), (last, last));
     }
     let mut playback = replay.play();
@@ -303,22 +302,22 @@ pub fn show(file: &[u8]) -> bool {
     verified && replay.damage().is_none()
 }
 
-/// What is left of a desync, as it is and with the hash it should have.
+/// A desync bundle as it is, and with a corrected hash.
 pub fn bundle(data: &[u8]) {
     look(data);
     look(&resealed_bundle(data));
 }
 
-/// The same bytes with the right hash.
+/// The same bytes with a correct hash.
 pub fn resealed_bundle(data: &[u8]) -> Vec<u8> {
     let body = data.split_last_chunk::<8>().map_or(data, |(body, _)| body);
     [body, &StateHasher::of(body).to_le_bytes()].concat()
 }
 
-/// Looks into a bundle. Whether it is one of this game.
+/// Reads everything in a bundle. True if it is one of this game.
 pub fn look(bytes: &[u8]) -> bool {
     let Ok(bundle) = DesyncBundle::decode(bytes) else { return false };
-    assert_eq!(bundle.encode(), bytes, "one bundle has one form");
+    assert_eq!(bundle.encode(), bytes, "a bundle has two encodings");
     let ((theirs, _), (ours, _)) = (&bundle.remote, &bundle.local);
     let mut at = *theirs;
     for (frame, present, inputs) in bundle.rows() {
@@ -330,7 +329,7 @@ pub fn look(bytes: &[u8]) -> bool {
                 && present.difference(SlotSet::first(slots)).is_empty()
         );
     }
-    assert_eq!(at, *ours, "one row for each frame between");
+    assert_eq!(at, *ours, "a frame without a row");
     let Ok(view) = bundle.diff::<Log>() else { return false };
     assert_eq!(view.frame, *ours);
     true

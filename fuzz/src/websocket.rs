@@ -1,30 +1,31 @@
-//! Two decoders of WebSocket frames, ours and tungstenite's, on the same bytes.
+//! Fuzz target of gaggle-websocket: its decoder and tungstenite's on the same bytes.
 //!
-//! Differences that are meant: tungstenite checks texts piece by piece, so that it may reject one
-//! earlier, and ours rejects a wrong header before it is complete.
+//! Called by `fuzz_targets/` and by the tests of the crate. Intended differences: tungstenite
+//! checks texts piece by piece, so it may reject one earlier; ours rejects a wrong header before it
+//! is complete. Absent: the fuzzer and its corpora.
 
 use std::io::{self, Read, Write};
 
 use gaggle_websocket::{Decoder, Message, MessageKind};
 use tungstenite::protocol::{Role, WebSocketConfig, WebSocketContext};
 
-/// A target: its name, which is that of its corpus, and what it does with its bytes.
+/// Name, which is also that of its corpus, and function over the fuzzer's bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets of this crate.
+/// All fuzz targets of gaggle-websocket.
 pub const TARGETS: [Target; 1] = [("websocket_frames", frames)];
 
-/// A stream of frames behind a byte that says how it is cut.
+/// A stream of frames behind a byte with the length of its pieces.
 pub fn frames(data: &[u8]) {
     if let [cut, bytes @ ..] = data {
         compare(bytes, usize::from(*cut));
     }
 }
 
-/// Bytes of the longest message in both.
+/// Longest message that both decoders accept, in bytes.
 const MAX: usize = 1_000;
 
-/// What a decoder made of some bytes.
+/// One message a decoder made of the bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Heard {
     Text(String),
@@ -34,8 +35,8 @@ enum Heard {
     Close,
 }
 
-/// Decodes with both and panics where they differ. Returns the number of messages. Ours gets the
-/// bytes in pieces of `cut`.
+/// Decodes with both and panics where they differ. Ours gets pieces of `cut` bytes. Returns the
+/// number of messages.
 pub fn compare(bytes: &[u8], cut: usize) -> usize {
     let (ours, ours_failed) = ours(bytes, cut.max(1));
     let (theirs, theirs_failed) = theirs(bytes);
@@ -45,8 +46,8 @@ pub fn compare(bytes: &[u8], cut: usize) -> usize {
     match (ours_failed, theirs_failed) {
         // Ours fails as soon as a header is wrong, tungstenite when it has the whole header.
         (true, false) | (false, false) => assert_eq!(ours.len(), theirs.len(), "{counts}"),
-        // Tungstenite fails at a wrong piece of a text, ours at its end: control frames between
-        // them are heard by ours only.
+        // Tungstenite fails at a wrong piece of a text, ours at its end, so only ours decodes
+        // control frames between them.
         (_, true) => assert!(theirs.len() <= ours.len(), "{counts}"),
     }
     ours.len()
@@ -97,7 +98,7 @@ fn theirs(bytes: &[u8]) -> (Vec<Heard>, bool) {
     }
 }
 
-/// Bytes to read; what is written is lost.
+/// Bytes to read; writes are discarded.
 struct Pipe<'a>(&'a [u8]);
 
 impl Read for Pipe<'_> {

@@ -1,4 +1,6 @@
-//! The busiest stretch of a match: recorded once, measured again and again.
+//! The busiest stretch of a match, recorded once and then measured repeatedly.
+//!
+//! Called by `main.rs`. Absent: measurement.
 
 use gander::bots::{Bot, Strength};
 use gander::hern::Hern;
@@ -6,10 +8,10 @@ use gander::rider::{EGGS_EACH, RIDERS};
 use gander::score::ENDLESS;
 use gander::{Class, Gander, Mover, Pad, Rider, SEATS, Setup};
 
-/// Riders kept in the saddle all the time.
+/// Riders present at the start.
 const CROWD: usize = 14;
 
-/// A start, everybody's pads, and the states they lead to.
+/// A start, the pads of all players, and the states they lead to.
 pub(crate) struct FullHouse {
     pub(crate) start: Gander,
     pub(crate) pads: Vec<[Pad; SEATS]>,
@@ -17,7 +19,7 @@ pub(crate) struct FullHouse {
 }
 
 impl FullHouse {
-    /// Lets bots play so many frames, with every place filled at the start.
+    /// Lets bots play `frames` frames from a start in which every place is filled.
     pub(crate) fn record(frames: usize) -> FullHouse {
         let setup = Setup { mounts: ENDLESS, first_wave: 43, ..Setup::default() };
         let mut game = Gander::new(setup, 5);
@@ -40,7 +42,7 @@ impl FullHouse {
             states.push(game);
         }
         let riders = states.iter().map(count).sum::<usize>() / frames;
-        assert!(riders >= 8, "a full house has more than {riders} riders on average");
+        assert!(riders >= 8, "only {riders} riders on average; choose a busier seed");
         FullHouse { start, pads, states }
     }
 }

@@ -1,8 +1,8 @@
-//! `cargo xtask bench gander [--json]`: what a frame of gander costs, with a full house.
+//! Cost of a frame of gander with all places filled: `cargo xtask bench gander [--json]`.
 //!
-//! A full house is four knights, fourteen riders, three Herns and whatever eggs come of it. The
-//! figures of the other side are those published for a browser game of the same rules, written in
-//! JavaScript and measured on a machine like this one: orders of magnitude, not a race in one run.
+//! Four knights, fourteen riders, three Herns and their eggs. Figures of the other side are those
+//! published for a browser game of the same rules in JavaScript, on a similar machine: orders of
+//! magnitude, not a comparison in one run. Absent: recorded input (`full_house.rs`).
 
 mod full_house;
 
@@ -21,10 +21,10 @@ use full_house::FullHouse;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Frames of one lap, and laps of one figure.
+/// Frames of a lap, and laps of a figure.
 const FRAMES: usize = 600;
 const LAPS: usize = 15;
-/// How far back a rollback goes.
+/// Frames of a rollback.
 const DEPTH: usize = 8;
 
 fn main() -> ExitCode {
@@ -40,7 +40,7 @@ fn tick(game: &mut Gander, frame: usize, pads: &[Pad; SEATS]) {
     game.tick(&Inputs::confirmed(Frame::new(frame as u32), pads, SlotSet::first(SEATS)));
 }
 
-/// The median over laps of what `work` costs for one of `per` things, in nanoseconds of CPU time.
+/// Median CPU time of `work` over all laps, in nanoseconds for one of `per` items.
 fn nanoseconds(per: usize, mut work: impl FnMut()) -> f64 {
     let laps: Vec<f64> = (0..LAPS)
         .map(|_| {

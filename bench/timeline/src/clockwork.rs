@@ -1,5 +1,8 @@
-//! Machines with clocks of their own: each ticks when its clock says so, at the speed its session
-//! asks for, and reads its socket only then. Gaggle alone; the others leave time to the game.
+//! Peers with clocks of their own, each of which ticks when its clock is due, at its session's
+//! speed.
+//!
+//! A peer reads its socket only then. Gaggle alone: the other libraries leave time to the game.
+//! Called by `rows/time.rs`. Absent: figures of the report.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,44 +16,44 @@ use crate::gaggle::session;
 use crate::link::{Wire, link};
 use crate::network::{NetConditions, Network, Socket};
 
-/// Time between two looks at the machines.
+/// Virtual time between two steps of all peers.
 const STEP_US: u64 = 1_000;
 
-/// Frames a machine that slept may make up at once.
+/// Most frames that a peer catches up at once.
 const MAKE_UP_TICKS_MAX: u32 = 4;
 
-/// Least distance of two taps of one player, in ticks: no library can tell closer ones apart, since
-/// two taps in one frame are one.
+/// Least distance of two taps of one player, in ticks: two taps in one frame are one, which no
+/// library can tell apart.
 const TAP_TICKS_MIN: u64 = 10;
 
-/// A held direction, and a button that is pressed and released between two ticks.
+/// A held number, and a button that is pressed and released between two ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Input)]
 pub struct Pad {
-    /// What is held.
+    /// What is held; changes are counted.
     pub held: u8,
-    /// What was tapped.
+    /// Whether the button was tapped.
     #[input(one_shot)]
     pub tap: bool,
 }
 
-/// What one player did, as the game saw it.
+/// What one player did, as counted by the game.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, State)]
 pub struct Seen {
     held: u8,
-    /// Times what is held changed.
+    /// Changes of what is held.
     pub changes: u32,
-    /// Number of taps.
+    /// Taps of the button.
     pub taps: u32,
 }
 
-/// A game that counts what it is told, so that nothing can get lost or told twice unnoticed.
+/// A game that counts its inputs, so that a lost or repeated one shows.
 #[derive(Clone, PartialEq, Eq, Default, Debug, State)]
 pub struct Ledger {
     seen: [Seen; 4],
 }
 
 impl Ledger {
-    /// What this player did.
+    /// What a player did, as this game saw it.
     pub fn seen(&self, player: usize) -> Seen {
         self.seen[player]
     }
@@ -69,32 +72,32 @@ impl Game for Ledger {
     }
 }
 
-/// One peer with its game.
+/// One peer with its game and its clock.
 pub struct Machine {
     timeline: Timeline<Ledger>,
     exchange: Driver,
     link: Endpoint<Wire>,
     pace: TickClock,
-    /// How fast its clock runs, in millionths.
+    /// Speed of its clock, in millionths.
     pub clock_ppm: u64,
-    /// It does nothing before this moment.
+    /// True time before which it does nothing, in microseconds.
     pub asleep_until_us: u64,
     ticks: u64,
     pressed: Seen,
     tapped_at: u64,
-    /// Ticks in which the match did not go on.
+    /// Ticks without a new frame.
     pub stalled: u64,
-    /// The farthest its speed was from 1 so far, in millionths.
+    /// Largest deviation of its speed from 1, in millionths.
     pub bend_ppm_max: u32,
 }
 
 impl Machine {
-    /// Session of the peer.
+    /// Session of this peer.
     pub fn session(&self) -> &Session<Pad> {
         self.timeline.session()
     }
 
-    /// Game of the peer.
+    /// Game of this peer.
     pub fn game(&self) -> &Ledger {
         self.timeline.game()
     }
@@ -104,34 +107,34 @@ impl Machine {
         self.pressed
     }
 
-    /// Where it is in the match, in frames.
+    /// Its position in the match, in frames and fractions.
     pub fn position(&self) -> f64 {
         let frame = f64::from(self.session().current_frame().number());
         frame + f64::from(self.pace.alpha_permille()) / 1_000.0
     }
 
-    /// The time it slept is lost to its clock, as to a suspended page's.
+    /// Restarts its clock: time asleep is lost, as to a suspended page.
     fn wake(&mut self, now: Micros) {
         self.pace = TickClock::new(60, now);
     }
 }
 
-/// Machines on a network.
+/// All peers, and the network between them.
 pub struct Clockwork {
     network: Rc<RefCell<Network<Vec<u8>>>>,
-    /// Peers by slot.
+    /// Peers, by slot.
     pub machines: Vec<Machine>,
     now_us: u64,
     seed: u64,
-    /// Whether players press keys.
+    /// Whether players press buttons.
     pub pressing: bool,
 }
 
 impl Clockwork {
-    /// Machines with perfect clocks, one player each, that have shaken hands.
+    /// Peers with perfect clocks and one player each, in a running match.
     ///
     /// # Panics
-    /// If they do not come together within ten seconds.
+    /// If the handshake takes more than ten seconds.
     pub fn new(players: usize, config: &TimelineConfig, weather: NetConditions, seed: u64) -> Clockwork {
         let clear = NetConditions { jitter_us: 0, loss: 0.0, ..weather };
         let network = Rc::new(RefCell::new(Network::new(players, clear, seed)));
@@ -152,24 +155,24 @@ impl Clockwork {
         let mut clockwork = Clockwork { network, machines, now_us: 0, seed, pressing: false };
         while !clockwork.machines.iter().all(|machine| machine.session().is_running()) {
             clockwork.step();
-            assert!(clockwork.now_us < 10_000_000, "the handshake does not end");
+            assert!(clockwork.now_us < 10_000_000, "the handshake takes more than ten seconds");
         }
         clockwork.network.borrow_mut().set_weather(weather);
         clockwork.pressing = true;
         clockwork
     }
 
-    /// The network, to change its weather.
+    /// Network, to change its conditions.
     pub fn network(&self) -> std::cell::RefMut<'_, Network<Vec<u8>>> {
         self.network.borrow_mut()
     }
 
-    /// The true time, in microseconds.
+    /// True time in microseconds, which no peer sees.
     pub fn now_us(&self) -> u64 {
         self.now_us
     }
 
-    /// Runs for so many seconds; `watch` looks at every step.
+    /// Runs for some seconds of true time; `watch` sees every step.
     pub fn run(&mut self, seconds: f64, mut watch: impl FnMut(&Clockwork)) {
         let end_us = self.now_us + (seconds * 1e6) as u64;
         while self.now_us < end_us {
@@ -230,9 +233,9 @@ impl Machine {
         if happens(0.05, seed, drawn(2)) && self.ticks >= self.tapped_at + TAP_TICKS_MIN {
             self.tapped_at = self.ticks;
             self.pressed.taps += 1;
-            session.set_input(slot, Pad { held, tap: true }).expect("the own slot is local");
+            session.set_input(slot, Pad { held, tap: true }).expect("a local slot");
         }
-        // Released before the tick looks at it.
-        session.set_input(slot, Pad { held, tap: false }).expect("the own slot is local");
+        // Released before the tick samples it.
+        session.set_input(slot, Pad { held, tap: false }).expect("a local slot");
     }
 }

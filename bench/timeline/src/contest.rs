@@ -1,4 +1,7 @@
-//! What a library has to offer to be measured.
+//! Interface of a library under measurement.
+//!
+//! Implemented in one file per library. Absent: the network, the game, how a match runs
+//! (`matches.rs`).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,105 +13,104 @@ use crate::network::Socket;
 
 /// One peer of a match, played through one library.
 pub trait Contestant: Sized {
-    /// The library, as the report names it.
+    /// Name of the library in the report.
     const NAME: &'static str;
 
-    /// What is played.
+    /// Game of the match.
     type Game: Game;
 
-    /// What the library gives to its socket.
+    /// What the library hands to its socket.
     type Packet;
 
-    /// Takes a seat. Peer `me` has the player of the same number.
+    /// Creates peer `me`, which has the player of the same number.
     fn join(setup: &Setup, me: usize, socket: Socket<Self::Packet>) -> Self;
 
-    /// Works on the handshake, if the library has one; true once the match can begin.
+    /// Advances the handshake, if the library has one. True once the match can start.
     fn ready(&mut self) -> bool;
 
-    /// One frame: receive, give the sample, simulate, send. A stalled peer gets the same sample
-    /// again next time.
+    /// One frame: receive, add the sample, simulate, send. A stalled peer gets the same sample
+    /// again in its next step.
     fn step(&mut self, sample: <Self::Game as Game>::Input) -> Step;
 
-    /// The game and what was done with it.
+    /// The game, and the calls it got.
     fn stage(&self) -> &Stage<Self::Game>;
 
-    /// A snapshot, as the library has it made.
+    /// Takes a snapshot, in the way the library makes the game do it.
     fn keep(snapshot: &mut Self::Game, game: &Self::Game) {
         snapshot.copy_from(game);
     }
 }
 
-/// What all peers of a match have in common.
+/// Settings that all peers of a match share.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Players, each on a peer of its own.
     pub players: usize,
-    /// The library's setting for its prediction window.
+    /// Prediction window, as the library counts it.
     pub window: usize,
     /// Input delay in frames.
     pub delay: usize,
-    /// Inputs, losses and whatever the library draws.
+    /// Seed of inputs, losses and random numbers of the library.
     pub seed: u64,
-    /// Whether messages are encoded to bytes on their way, where a library leaves that to its
-    /// socket.
+    /// Whether messages are encoded to bytes, where a library leaves that to its socket.
     pub encoded: bool,
-    /// Log of the game's calls, if they are to be recorded.
+    /// Log of the game's calls, if they are recorded.
     pub log: Option<Log>,
 }
 
 impl Setup {
-    /// Window 8, no delay.
+    /// Window 8, no input delay, seed 1.
     pub fn players(players: usize) -> Setup {
         Setup { players, window: 8, delay: 0, seed: 1, encoded: false, log: None }
     }
 
-    /// With this window.
+    /// The same with another prediction window.
     #[must_use]
     pub fn window(self, window: usize) -> Setup {
         Setup { window, ..self }
     }
 
-    /// With this input delay.
+    /// The same with another input delay.
     #[must_use]
     pub fn delay(self, delay: usize) -> Setup {
         Setup { delay, ..self }
     }
 
-    /// With this seed.
+    /// The same with another seed.
     #[must_use]
     pub fn seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
-    /// With messages encoded to bytes.
+    /// The same with messages encoded to bytes.
     #[must_use]
     pub fn encoded(self) -> Setup {
         Setup { encoded: true, ..self }
     }
 }
 
-/// What became of a step.
+/// Outcome of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The library waits for a peer's input.
+    /// No new frame: the library waits for a peer's input.
     Stalled,
     /// The match is one frame further.
     Advanced,
 }
 
-/// How often the game was called.
+/// Numbers of calls of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Calls {
-    /// Frames simulated, again or for the first time.
+    /// Frames simulated, resimulated ones included.
     pub ticks: u64,
-    /// Number of snapshots taken.
+    /// Snapshots taken by the library.
     pub saves: u64,
-    /// Snapshots returned to.
+    /// Snapshots restored by the library.
     pub loads: u64,
 }
 
 impl Calls {
-    /// What was added since an earlier moment.
+    /// Calls made since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Calls) -> Calls {
         Calls {
@@ -119,26 +121,26 @@ impl Calls {
     }
 }
 
-/// One call of the game.
+/// One call of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
-    /// A frame was simulated.
+    /// Simulated a frame.
     Tick,
-    /// The state before this frame was kept.
+    /// Took a snapshot before this frame.
     Save(u32),
-    /// The state before this frame was restored.
+    /// Restored the snapshot before this frame.
     Load(u32),
-    /// The kept state before this frame was hashed.
+    /// Hashed the snapshot before this frame.
     Hash(u32),
 }
 
-/// Calls of all peers' games in the order they happened.
+/// Calls of all games, with the number of the peer, in order of time.
 pub type Log = Rc<RefCell<Vec<(usize, Call)>>>;
 
-/// A peer's game, with its calls counted.
+/// A peer's game, whose calls are counted.
 #[derive(Debug)]
 pub struct Stage<G> {
-    /// Game that the library runs.
+    /// Game that the library drives.
     pub game: G,
     calls: Calls,
     me: usize,
@@ -146,36 +148,36 @@ pub struct Stage<G> {
 }
 
 impl<G: Game> Stage<G> {
-    /// A new game for this peer.
+    /// A new game for peer `me`.
     pub fn new(setup: &Setup, me: usize) -> Stage<G> {
         Stage { game: G::new(), calls: Calls::default(), me, log: setup.log.clone() }
     }
 
-    /// Calls so far.
+    /// Numbers of calls so far.
     pub fn calls(&self) -> Calls {
         self.calls
     }
 
-    /// Simulates a frame.
+    /// Simulates a frame and counts it.
     pub fn tick(&mut self, inputs: impl Iterator<Item = G::Input>) {
         self.calls.ticks += 1;
         self.note(Call::Tick);
         self.game.tick(inputs);
     }
 
-    /// Says that the library has a snapshot taken.
+    /// Counts a snapshot taken before `frame`.
     pub fn saved(&mut self, frame: u32) {
         self.calls.saves += 1;
         self.note(Call::Save(frame));
     }
 
-    /// Says that the library has a snapshot restored.
+    /// Counts a snapshot restored from before `frame`.
     pub fn loaded(&mut self, frame: u32) {
         self.calls.loads += 1;
         self.note(Call::Load(frame));
     }
 
-    /// Says that the library has a snapshot hashed.
+    /// Records a hash of the snapshot before `frame`.
     pub fn hashed(&mut self, frame: u32) {
         self.note(Call::Hash(frame));
     }

@@ -1,4 +1,7 @@
 //! fortress-rollback 0.13 as a contestant.
+//!
+//! Called by `rows/` through [`Contestant`]. Absent: settings of its own beyond what a comparison
+//! needs.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -23,12 +26,12 @@ pub struct Fortress<G: Game> {
     me: PlayerHandle,
 }
 
-/// What fortress-rollback gives to its socket; see [`crate::ggrs::Packet`].
+/// What fortress-rollback hands to its socket; see [`crate::ggrs::Packet`].
 #[derive(Debug)]
 pub enum Packet {
-    /// As it hands it over.
+    /// A message as it is handed over.
     Value(Message),
-    /// As its UDP socket sends it.
+    /// A message as its UDP socket encodes it.
     Bytes(Vec<u8>),
 }
 
@@ -59,7 +62,7 @@ impl<G: Game> Contestant for Fortress<G> {
             .with_input_delay(setup.delay)
             .expect("a small delay")
             .with_protocol_config(protocol)
-            // Longer than any blackout: a silent peer comes back in these matches.
+            // Longer than any blackout: a silent peer returns in these matches.
             .with_disconnect_timeout(Duration::from_secs(60))
             .with_disconnect_notify_delay(Duration::from_secs(30));
         for player in 0..setup.players {
@@ -79,7 +82,7 @@ impl<G: Game> Contestant for Fortress<G> {
 
     fn step(&mut self, sample: G::Input) -> Step {
         let before = self.session.current_frame();
-        self.session.add_local_input(self.me, sample).expect("the own player is local");
+        self.session.add_local_input(self.me, sample).expect("a local player");
         let requests = match self.session.advance_frame() {
             Ok(requests) => requests,
             Err(FortressError::PredictionThreshold) => return Step::Stalled,
@@ -93,7 +96,7 @@ impl<G: Game> Contestant for Fortress<G> {
                 }
                 FortressRequest::LoadGameState { cell, frame } => {
                     self.stage.loaded(frame.as_i32() as u32);
-                    self.stage.game = cell.load().expect("it loads what it had saved");
+                    self.stage.game = cell.load().expect("a saved frame");
                 }
                 FortressRequest::AdvanceFrame { inputs } => {
                     self.stage.tick(inputs.iter().map(|(input, _)| *input));
@@ -109,7 +112,7 @@ impl<G: Game> Contestant for Fortress<G> {
     }
 
     fn keep(snapshot: &mut G, game: &G) {
-        // Its cells take a state of their own.
+        // Its cells take a state by value.
         *snapshot = game.clone();
     }
 }
@@ -122,10 +125,10 @@ struct Endpoint {
 impl NonBlockingSocket<usize> for Endpoint {
     fn send_to(&mut self, message: &Message, to: &usize) {
         if self.encoded {
-            let bytes = codec::encode(message).expect("its messages serialise");
+            let bytes = codec::encode(message).expect("encode a message");
             self.socket.send(*to, bytes.len(), Packet::Bytes(bytes));
         } else {
-            // The copy is the price of a socket in memory, not the library's.
+            // The copy is the cost of a socket in memory, not the library's.
             let message = uncounted(|| message.clone());
             self.socket.send(*to, 0, Packet::Value(message));
         }
@@ -136,9 +139,7 @@ impl NonBlockingSocket<usize> for Endpoint {
         while let Some((from, packet)) = self.socket.receive() {
             let message = match packet {
                 Packet::Value(message) => message,
-                Packet::Bytes(bytes) => {
-                    codec::decode_message(&bytes).expect("what was serialised can be read").0
-                }
+                Packet::Bytes(bytes) => codec::decode_message(&bytes).expect("decode an encoded message").0,
             };
             messages.push((from, message));
         }

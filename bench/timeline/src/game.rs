@@ -1,31 +1,31 @@
-//! The game everybody plays: a block of numbers that every tick mixes with all inputs.
+//! The game of all matches: a block of numbers that every tick mixes with all inputs.
 //!
-//! Any wrong, missing or misplaced input changes the whole state for good, so equal states mean
-//! equal inputs at equal frames.
+//! A wrong, missing or misplaced input changes the state for good, so equal states mean equal
+//! inputs at equal frames. Played through every library. Absent: anything of a library.
 
 use gaggle_kit::{Input, State};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::chance::{draw, happens};
 
-/// What a bench can play through any library.
+/// A game that any library can play.
 pub trait Game: State + 'static {
-    /// What a player does in a frame.
+    /// Input of a player in a frame.
     type Input: Pressed;
 
-    /// The state before the first tick.
+    /// State before the first tick.
     fn new() -> Self;
 
     /// Simulates one frame.
     fn tick(&mut self, inputs: impl Iterator<Item = Self::Input>);
 
-    /// Equal iff the states are.
+    /// A hash of the state.
     fn digest(&self) -> u64;
 }
 
-/// An input as a player of the bench produces it.
+/// An input that the bench can produce.
 pub trait Pressed: Input + Serialize + DeserializeOwned {
-    /// The probability that it changes from one frame to the next.
+    /// Probability that it changes from one frame to the next.
     const CHANGES: f64;
 
     /// Input derived from a number.
@@ -35,7 +35,7 @@ pub trait Pressed: Input + Serialize + DeserializeOwned {
     fn number(self) -> u64;
 }
 
-/// Held buttons: changes every tenth frame.
+/// Held buttons, which change in every tenth frame.
 impl Pressed for u8 {
     const CHANGES: f64 = 0.1;
 
@@ -48,7 +48,7 @@ impl Pressed for u8 {
     }
 }
 
-/// A stick or a mouse: changes every frame.
+/// A stick or a mouse, which changes in every frame.
 impl Pressed for u64 {
     const CHANGES: f64 = 1.0;
 
@@ -61,7 +61,7 @@ impl Pressed for u64 {
     }
 }
 
-/// What one player presses, frame by frame: the same for every library.
+/// Inputs of a player, frame by frame; the same for every library.
 pub fn presses<I: Pressed>(frames: usize, player: usize, seed: u64) -> Vec<I> {
     let mut held = I::default();
     (0..frames as u64)
@@ -80,7 +80,7 @@ pub fn presses<I: Pressed>(frames: usize, player: usize, seed: u64) -> Vec<I> {
         .collect()
 }
 
-/// Numbers a tick walks through at most: a larger state costs its copies, not its rules.
+/// Most numbers that a tick mixes: a larger state costs its copies, not its rules.
 const WALKED: usize = 556;
 
 /// `N` numbers inside the struct, played with held buttons.
@@ -90,9 +90,9 @@ pub struct Block<const N: usize> {
     numbers: [i32; N],
 }
 
-/// The game of the published figures: 556 numbers, 2.2 KB.
+/// Game of the published figures: 556 numbers, 2.2 KB.
 pub type Arena = Block<555>;
-/// As small as games get: 64 bytes, so that the library's own cost stands out.
+/// A game of 64 bytes, so that the library's own cost shows.
 pub type Tiny = Block<15>;
 
 impl<const N: usize> Game for Block<N> {
@@ -112,7 +112,7 @@ impl<const N: usize> Game for Block<N> {
     }
 }
 
-/// 64 bytes, played with an 8-byte input that changes every frame.
+/// A game of 64 bytes whose 8-byte input changes in every frame.
 #[derive(Clone, PartialEq, Eq, Debug, State)]
 pub struct TinyStick {
     frame: u32,
@@ -136,7 +136,7 @@ impl Game for TinyStick {
     }
 }
 
-/// 100 KB on the heap.
+/// A game of 100 KB on the heap.
 #[derive(Clone, PartialEq, Eq, Debug, State)]
 pub struct Large {
     frame: u32,
@@ -167,7 +167,7 @@ fn mix<I: Pressed>(numbers: &mut [i32], frame: u32, inputs: impl Iterator<Item =
     let pressed = inputs.fold(u64::from(frame), |all, input| {
         (all.rotate_left(9) ^ input.number()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     });
-    // One number depends on the one before it, which is what makes a tick cost its time.
+    // Each number depends on the one before, so that a tick takes its time.
     let mut carried = (pressed ^ (pressed >> 32)) as i32;
     for number in numbers {
         carried = (carried.rotate_left(5) ^ *number).wrapping_add(carried);
@@ -181,7 +181,7 @@ fn digest(frame: u32, numbers: &[i32]) -> u64 {
     })
 }
 
-/// The game played straight: what each player pressed, `delay` frames later, without a network.
+/// Plays the inputs, each `delay` frames later, without a network.
 pub fn straight_run<G: Game>(presses: &[Vec<G::Input>], delay: usize, frames: usize) -> G {
     let mut game = G::new();
     for frame in 0..frames {
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_press_more_changes_everything_for_good() {
+    fn one_changed_input_changes_state_for_good() {
         let mut pressed = vec![presses::<u8>(500, 0, 1), presses::<u8>(500, 1, 1)];
         let right: Arena = straight_run(&pressed, 0, 500);
         pressed[1][3] ^= 1;
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn states_have_the_sizes_they_are_named_after() {
+    fn states_have_sizes_of_their_names() {
         assert_eq!(size_of::<Arena>(), 2_224);
         assert_eq!(size_of::<Tiny>(), 64);
         assert_eq!(Large::new().numbers.len() * 4, 102_400);

@@ -1,4 +1,7 @@
 //! ggrs 0.13 as a contestant.
+//!
+//! Called by `rows/` through [`Contestant`]. Absent: settings of its own beyond what a comparison
+//! needs.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -21,13 +24,13 @@ pub struct Ggrs<G: Game> {
     me: usize,
 }
 
-/// What ggrs gives to its socket. It hands messages over as values, and its UDP socket encodes them
-/// with bincode; a socket in memory need not.
+/// What ggrs hands to its socket: messages as values, which its UDP socket encodes with bincode and
+/// a socket in memory need not.
 #[derive(Debug)]
 pub enum Packet {
-    /// As ggrs hands it over.
+    /// A message as it is handed over.
     Value(Message),
-    /// As its UDP socket sends it.
+    /// A message as its UDP socket encodes it.
     Bytes(Vec<u8>),
 }
 
@@ -51,7 +54,7 @@ impl<G: Game> Contestant for Ggrs<G> {
             .expect("at least one player")
             .with_max_prediction_window(setup.window)
             .with_input_delay(setup.delay)
-            // Longer than any blackout: a silent peer comes back in these matches.
+            // Longer than any blackout: a silent peer returns in these matches.
             .with_disconnect_timeout(Duration::from_secs(60))
             .with_disconnect_notify_delay(Duration::from_secs(30));
         for player in 0..setup.players {
@@ -71,7 +74,7 @@ impl<G: Game> Contestant for Ggrs<G> {
 
     fn step(&mut self, sample: G::Input) -> Step {
         let before = self.session.current_frame();
-        self.session.add_local_input(self.me, sample).expect("the own player is local");
+        self.session.add_local_input(self.me, sample).expect("a local player");
         let requests = match self.session.advance_frame() {
             Ok(requests) => requests,
             Err(GgrsError::PredictionThreshold) => return Step::Stalled,
@@ -85,7 +88,7 @@ impl<G: Game> Contestant for Ggrs<G> {
                 }
                 GgrsRequest::LoadGameState { cell, frame } => {
                     self.stage.loaded(frame as u32);
-                    self.stage.game = cell.load().expect("ggrs loads what it had saved");
+                    self.stage.game = cell.load().expect("a saved frame");
                 }
                 GgrsRequest::AdvanceFrame { inputs } => {
                     self.stage.tick(inputs.iter().map(|(input, _)| *input));
@@ -101,7 +104,7 @@ impl<G: Game> Contestant for Ggrs<G> {
     }
 
     fn keep(snapshot: &mut G, game: &G) {
-        // Its cells take a state of their own.
+        // Its cells take a state by value.
         *snapshot = game.clone();
     }
 }
@@ -114,10 +117,10 @@ struct Endpoint {
 impl NonBlockingSocket<usize> for Endpoint {
     fn send_to(&mut self, message: &Message, to: &usize) {
         if self.encoded {
-            let bytes = bincode::serialize(message).expect("ggrs's messages serialise");
+            let bytes = bincode::serialize(message).expect("encode a message");
             self.socket.send(*to, bytes.len(), Packet::Bytes(bytes));
         } else {
-            // The copy is the price of a socket in memory, not the library's.
+            // The copy is the cost of a socket in memory, not the library's.
             let message = uncounted(|| message.clone());
             self.socket.send(*to, 0, Packet::Value(message));
         }
@@ -128,9 +131,7 @@ impl NonBlockingSocket<usize> for Endpoint {
         while let Some((from, packet)) = self.socket.receive() {
             let message = match packet {
                 Packet::Value(message) => message,
-                Packet::Bytes(bytes) => {
-                    bincode::deserialize(&bytes).expect("what was serialised can be read")
-                }
+                Packet::Bytes(bytes) => bincode::deserialize(&bytes).expect("decode an encoded message"),
             };
             messages.push((from, message));
         }

@@ -1,8 +1,8 @@
-//! The timeline beside the field's rollback libraries: the same game, network, inputs and seeds,
-//! all in one thread and in virtual time, so that everything but CPU time is exact and repeatable.
+//! Comparison of Gaggle's timeline with other rollback libraries.
 //!
-//! A library enters by implementing [`Contestant`] in one file; a scenario plays a [`Match`] and
-//! reads the [`Tally`]. `src/main.rs` lists the rows of the report.
+//! All play the same game with the same inputs and network, in one thread and in virtual time, so
+//! all figures but CPU time are exact. A library implements [`Contestant`]; a scenario plays a
+//! [`Match`] and reads its [`Tally`]. Called by `main.rs`. Absent: the report's format.
 
 pub mod chance;
 pub mod clockwork;

@@ -1,5 +1,7 @@
-//! A maze in which what a player presses matters now and then: at junctions, and if the rules say
-//! so, for turning back. The same rules read inputs in three ways; the states are the same.
+//! A maze in which inputs matter only at junctions, and optionally for turning back.
+//!
+//! The same rules read inputs in three ways, with equal states, so that the frames resimulated can
+//! be compared. Called by `rows/questions.rs`. Absent: figures of the report.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,21 +17,21 @@ use crate::network::{NetConditions, Network, Socket, frame_us};
 
 /// Tiles from one junction to the next.
 const BLOCK_TILES: u8 = 3;
-/// Tiles on a side: eight blocks and the last junction.
+/// Tiles of a side: eight blocks and the last junction.
 const SIDE_TILES: u8 = 8 * BLOCK_TILES + 1;
-/// Frames to cross a tile: ten tiles a second, the pace of the classic.
+/// Frames to cross a tile: ten tiles a second.
 const TILE_FRAMES: u8 = 6;
-/// Most walkers there can be.
+/// Most walkers of a maze.
 const WALKERS_MAX: usize = 16;
 
-/// Every frame, whether or not it matters.
+/// Inputs are read with `get` in every frame.
 pub const GET_ALWAYS: u8 = 0;
-/// Exactly, where it matters.
+/// Inputs are read with `get` where they matter.
 pub const GET_WHERE_USED: u8 = 1;
-/// Only what the rules want to know.
+/// Inputs are read with `ask`: only the answer the rules need.
 pub const ASK: u8 = 2;
 
-/// Up, right, down, left.
+/// Direction: 0 up, 1 right, 2 down, 3 left.
 type Heading = u8;
 
 fn back(heading: Heading) -> Heading {
@@ -45,7 +47,7 @@ struct Walker {
     eaten: u32,
 }
 
-/// The game. `READ` is how inputs are read; with `TURN_BACK` a walker may turn round at any time.
+/// The game. `READ` is how inputs are read; with `TURN_BACK` a walker can turn around at any time.
 #[derive(Clone, PartialEq, Eq, Debug, State)]
 pub struct Maze<const READ: u8, const TURN_BACK: bool> {
     players: u8,
@@ -117,7 +119,7 @@ fn chosen<const READ: u8>(inputs: &Inputs<'_, Heading>, slot: Slot, exits: u8, h
     }
 }
 
-/// As pressed if there is a way, else straight on, else the first way there is.
+/// The pressed direction if it is open, else straight on, else the first open one.
 fn choose(pressed: Heading, exits: u8, heading: Heading) -> Heading {
     [pressed, heading]
         .into_iter()
@@ -136,7 +138,7 @@ impl Walker {
         }
     }
 
-    /// The ways out of this tile, one bit each.
+    /// Open directions of this tile, one bit each.
     fn ways(&self) -> u8 {
         let last = SIDE_TILES - 1;
         let (across, along) = (self.y.is_multiple_of(BLOCK_TILES), self.x.is_multiple_of(BLOCK_TILES));
@@ -145,7 +147,7 @@ impl Walker {
         ways.iter().rev().fold(0, |all, way| all << 1 | u8::from(*way))
     }
 
-    /// The ways on, which is all but back.
+    /// Open directions except back.
     fn exits(&self) -> u8 {
         self.ways() & !(1 << back(self.heading))
     }
@@ -153,7 +155,7 @@ impl Walker {
     fn turn_back(&mut self) {
         let forth = self.heading;
         if self.frames > 0 {
-            // Between two tiles: it now comes from the one it went to.
+            // Between two tiles it now comes from the one ahead.
             let rest = TILE_FRAMES - self.frames;
             self.enter_tile();
             self.frames = rest;
@@ -164,18 +166,18 @@ impl Walker {
     }
 }
 
-/// What a match in the maze came to.
+/// Outcome of a match in the maze.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
-    /// Frames simulated again, all peers.
+    /// Frames resimulated by all peers.
     pub again: u64,
-    /// The final state.
+    /// Hash of the final state.
     pub hash: u64,
-    /// Dots eaten, which shows that players moved.
+    /// Dots eaten, which proves that players moved.
     pub eaten: u32,
 }
 
-/// Plays a match and lets it come to rest.
+/// Plays a match, and 60 more frames in which inputs rest.
 pub fn walk<const READ: u8, const TURN_BACK: bool>(players: usize, latency: u64, frames: u64) -> Walk {
     let setup = Setup::players(players);
     let network = Rc::new(RefCell::new(Network::new(players, NetConditions::latency(latency), setup.seed)));
@@ -211,7 +213,7 @@ pub fn walk<const READ: u8, const TURN_BACK: bool>(players: usize, latency: u64,
         }
     }
     let hashes: Vec<u64> = peers.iter().map(|(timeline, ..)| state_hash(timeline.game())).collect();
-    assert!(hashes.iter().all(|hash| *hash == hashes[0]), "peers differ");
+    assert!(hashes.iter().all(|hash| *hash == hashes[0]), "peers ended in different states");
     let walkers = &peers[0].0.game().walkers[..players];
     Walk {
         again: peers.iter().map(|(timeline, ..)| timeline.session().stats().frames_resimulated).sum(),

@@ -1,8 +1,8 @@
-//! The socket everybody plays over: in memory, in virtual time, from one seed.
+//! The network of all matches: in memory, in virtual time, drawn from one seed.
 //!
-//! Counts what is given to it before anything is lost. Draws are made per direction, frame and
-//! packet within the frame, and bursts and blackouts go by time, so every library meets the same
-//! losses however often it sends.
+//! Losses are drawn per direction, frame and packet within the frame, and bursts and blackouts go
+//! by time, so that every library meets the same. Traffic is counted before loss. Called by
+//! `matches.rs` and links. Absent: links, encodings.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -10,44 +10,44 @@ use std::rc::Rc;
 
 use crate::chance::{draw, happens, unit};
 
-/// The moment a frame begins at 60 Hz, in microseconds. A frame is 16,666⅔ of them: twelve are
-/// exactly the 200 ms of ggrs's timers.
+/// Start of a frame at 60 Hz, in microseconds. Frames are 16,666⅔ µs: 12 of them are exactly the
+/// 200 ms of ggrs's timers.
 pub const fn frame_us(frame: u64) -> u64 {
     frame * 1_000_000 / 60
 }
 
-/// The frame a moment is in.
+/// Frame that a time is in.
 const fn frame_at(now_us: u64) -> u64 {
-    // 59: moments are rounded down, and the first of a frame must not count to the one before.
+    // 59, because starts are rounded down and must not count to the frame before.
     (now_us * 60 + 59) / 1_000_000
 }
 
-/// Frames a burst of loss lasts on average.
+/// Mean length of a burst of loss, in frames.
 pub const BURST_FRAMES: f64 = 4.0;
 
-/// Packets kept for reuse: more than are ever under way in one direction.
+/// Packets kept for reuse: more than are ever on their way in one direction.
 const SPARE_PER_DIRECTION: usize = 64;
 
-/// What a direction does to packets.
+/// Conditions of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NetConditions {
-    /// One way, in microseconds.
+    /// Latency one way, in microseconds.
     pub latency_us: u64,
-    /// Up to so much more, evenly drawn; packets may overtake each other.
+    /// Most additional latency, evenly distributed; packets can overtake each other.
     pub jitter_us: u64,
     /// Probability that a packet is lost.
     pub loss: f64,
-    /// Part of the time in which everything is lost, in bursts of [`BURST_FRAMES`] on average.
+    /// Share of time in which everything is lost, in bursts of [`BURST_FRAMES`] on average.
     pub burst_loss: f64,
 }
 
 impl NetConditions {
-    /// So many frames of latency and nothing else.
+    /// A latency in frames and nothing else.
     pub fn latency(frames: u64) -> NetConditions {
         NetConditions { latency_us: frame_us(frames), ..NetConditions::default() }
     }
 
-    /// Whether packets just take their time.
+    /// Whether packets are only delayed.
     fn is_plain(&self) -> bool {
         self.jitter_us == 0 && self.loss == 0.0 && self.burst_loss == 0.0
     }
@@ -58,19 +58,19 @@ impl NetConditions {
         NetConditions { loss, ..self }
     }
 
-    /// The same with bursts.
+    /// The same with bursts of loss.
     #[must_use]
     pub fn bursts(self, burst_loss: f64) -> NetConditions {
         NetConditions { burst_loss, ..self }
     }
 }
 
-/// What was given to the socket by one peer.
+/// Traffic given to the socket by one peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Number of packets.
     pub packets: u64,
-    /// Their bytes, before IP and UDP add theirs.
+    /// Bytes of payload, without headers of IP and UDP.
     pub bytes: u64,
 }
 
@@ -105,7 +105,7 @@ pub struct Network<P> {
 }
 
 impl<P> Network<P> {
-    /// A network with the same weather everywhere.
+    /// A network with the same conditions in all directions.
     pub fn new(peers: usize, weather: NetConditions, seed: u64) -> Network<P> {
         let mut network = Network {
             peers,
@@ -122,35 +122,35 @@ impl<P> Network<P> {
         network
     }
 
-    /// The same weather everywhere from now on.
+    /// Sets the conditions of all directions.
     pub fn set_weather(&mut self, weather: NetConditions) {
         for direction in &mut self.directions {
             direction.weather = weather;
         }
     }
 
-    /// The weather from one peer to another from now on.
+    /// Sets the conditions from one peer to another.
     pub fn set_weather_between(&mut self, from: usize, to: usize, weather: NetConditions) {
         self.directions[from * self.peers + to].weather = weather;
     }
 
-    /// While on, everything given to the socket is lost; what is under way still arrives.
+    /// While on, all packets sent are lost; those on their way still arrive.
     pub fn set_blackout(&mut self, on: bool) {
         self.blackout = on;
     }
 
-    /// Moves time, here and for libraries that read the stand-in clock.
+    /// Sets the time, also of the clock that libraries read.
     pub fn set_now(&mut self, now_us: u64) {
         self.now_us = now_us;
         instant::set_now(instant::Duration::from_micros(now_us));
     }
 
-    /// The time, in microseconds.
+    /// Time in microseconds.
     pub fn now_us(&self) -> u64 {
         self.now_us
     }
 
-    /// Gives a packet to the socket.
+    /// Sends a packet from one peer to another.
     pub fn send(&mut self, from: usize, to: usize, bytes: usize, packet: P) {
         self.sent[from].packets += 1;
         self.sent[from].bytes += bytes as u64;
@@ -168,14 +168,14 @@ impl<P> Network<P> {
         }
     }
 
-    /// Gives back a packet that was read, for its memory to be used again.
+    /// Takes back a packet that was read, to reuse its memory.
     pub fn recycle(&mut self, packet: P) {
         if self.spare.len() < self.spare.capacity() {
             self.spare.push(packet);
         }
     }
 
-    /// The next packet that has arrived, with its sender.
+    /// Next packet that has arrived, with its sender.
     pub fn receive(&mut self, to: usize) -> Option<(usize, P)> {
         let inbox = &mut self.inboxes[to];
         if inbox.front()?.arrives_us > self.now_us {
@@ -184,7 +184,7 @@ impl<P> Network<P> {
         inbox.pop_front().map(|arrived| (arrived.from, arrived.packet))
     }
 
-    /// What this peer has given to the socket so far.
+    /// Traffic of this peer so far.
     pub fn sent(&self, peer: usize) -> Sent {
         self.sent[peer]
     }
@@ -194,7 +194,7 @@ impl<P> Network<P> {
         self.lost
     }
 
-    /// How long the packet takes, or none if it is lost.
+    /// Delay of the next packet in microseconds, or none if it is lost.
     fn delay(&mut self, from: usize, to: usize) -> Option<u64> {
         let at = from * self.peers + to;
         let direction = &mut self.directions[at];
@@ -228,7 +228,7 @@ impl<P> Network<P> {
 }
 
 impl Direction {
-    /// Good and bad spells follow each other frame by frame, whether or not anything is sent.
+    /// Bursts start and end frame by frame, whether or not a packet is sent.
     fn draw_bursts(&mut self, frame: u64, at: u64, seed: u64) {
         let part = self.weather.burst_loss;
         let ends = 1.0 / BURST_FRAMES;
@@ -244,7 +244,7 @@ impl Direction {
 }
 
 impl Network<Vec<u8>> {
-    /// Gives bytes to the socket, in memory that was used before.
+    /// Sends bytes, in memory that was used before.
     pub fn send_bytes(&mut self, from: usize, to: usize, bytes: &[u8]) {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.clear();
@@ -252,7 +252,7 @@ impl Network<Vec<u8>> {
         self.send(from, to, bytes.len(), packet);
     }
 
-    /// The next datagram that has arrived replaces what is in the buffer; its sender.
+    /// Replaces the buffer with the next datagram that has arrived. Returns its sender.
     pub fn receive_into(&mut self, to: usize, datagram: &mut Vec<u8>) -> Option<usize> {
         let (from, packet) = self.receive(to)?;
         datagram.clear();
@@ -262,7 +262,7 @@ impl Network<Vec<u8>> {
     }
 }
 
-/// One peer's end of the network.
+/// One peer's socket on the network.
 #[derive(Debug)]
 pub struct Socket<P> {
     network: Rc<RefCell<Network<P>>>,
@@ -270,7 +270,7 @@ pub struct Socket<P> {
 }
 
 impl<P> Socket<P> {
-    /// The end of this peer.
+    /// Socket of peer `me`.
     pub fn new(network: &Rc<RefCell<Network<P>>>, me: usize) -> Socket<P> {
         Socket { network: Rc::clone(network), me }
     }
@@ -342,13 +342,13 @@ mod tests {
     }
 
     #[test]
-    fn moments_and_frames_agree() {
+    fn frame_starts_and_frames_agree() {
         assert!((0..100_000).all(|frame| frame_at(frame_us(frame)) == frame));
         assert_eq!(frame_us(12), 200_000);
     }
 
     #[test]
-    fn loss_and_bursts_take_their_part() {
+    fn loss_and_bursts_have_their_share() {
         let (lost, _) = run(NetConditions::latency(1).loss(0.2), 1);
         assert!((3_800..4_200).contains(&lost), "{lost}");
         let (lost, arrived) = run(NetConditions::latency(1).bursts(0.1), 1);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sends_more_meets_the_same_losses() {
+    fn peer_that_sends_more_meets_same_losses() {
         let (_, once) = run(NetConditions::latency(1).loss(0.1).bursts(0.1), 1);
         let (_, mut twice) = run(NetConditions::latency(1).loss(0.1).bursts(0.1), 2);
         twice.dedup();
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blackout_takes_what_is_sent_and_not_what_is_under_way() {
+    fn blackout_loses_sent_packets_and_not_those_on_their_way() {
         let mut network = Network::new(2, NetConditions::latency(2), 1);
         network.send(0, 1, 1, 'a');
         network.set_blackout(true);

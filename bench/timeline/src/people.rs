@@ -1,4 +1,7 @@
-//! Machines that come and go over Gaggle's own links on its simulated network, in virtual time.
+//! Peers that join, leave and crash over Gaggle's links on its simulated network, in virtual time.
+//!
+//! Called by `rows/people.rs` and `rows/spectators.rs`. Absent: other libraries, which have no
+//! joins into a running match.
 
 use std::time::Duration;
 
@@ -13,14 +16,14 @@ use gaggle_timeline::{
 
 use crate::weight::{Weighing, Weight};
 
-/// How finely time passes.
+/// Virtual time of a step.
 const STEP: Micros = Micros::from_millis(1);
-/// The machine that is measured.
+/// Peer that is measured.
 const MEASURED: usize = 0;
-/// Players a match has room for.
+/// Slots of a match.
 pub const SLOTS: usize = 8;
 
-/// A game of any size, in which everything depends on everything.
+/// A game with a state of any size, in which every input changes the rest.
 #[derive(Debug, Clone, State)]
 struct MixGame {
     mixed: u32,
@@ -43,13 +46,12 @@ impl Game for MixGame {
     }
 }
 
-/// Bytes in which nothing repeats: no state is harder to send.
+/// Words without repetition: the hardest state to compress.
 fn noise(nth: u32) -> u32 {
     nth.wrapping_mul(0x9e37_79b9)
 }
 
-/// What most states are like: where many things are, what they do, and fields hardly any of them
-/// uses.
+/// Words of a usual state: positions, kinds, and fields that hardly any object uses.
 pub(crate) fn geese(nth: u32) -> u32 {
     let chance = noise(nth) >> 8;
     match nth % 6 {
@@ -70,18 +72,18 @@ struct Machine {
     stalled: u64,
     held: u8,
     cpu: Duration,
-    /// What it sends, if that is weighed.
+    /// What it sends, while that is weighed.
     weight: Option<Weight>,
 }
 
 impl Machine {
-    /// Everything a machine does in a frame.
+    /// All work of a peer in a frame.
     fn ticks(&mut self, now: Micros, due: u32) {
         self.exchange.receive(now, &mut self.link, self.timeline.session_mut());
         for _ in 0..due {
             let session = self.timeline.session_mut();
             for slot in session.local_slots() {
-                // A slot may be lost in this very tick; then its input is dropped.
+                // A slot can be lost in this very tick; its input is then dropped.
                 let _ = session.set_input(slot, self.held);
             }
             self.stalled += u64::from(self.timeline.tick(now) == Tick::Stalled);
@@ -94,14 +96,14 @@ impl Machine {
         while self.timeline.session_mut().poll_event().is_some() {}
     }
 
-    /// The same under a name by which valgrind tells it from what everybody else does.
+    /// The same under a name that valgrind can tell from other peers' work.
     #[inline(never)]
     fn counted_ticks(&mut self, now: Micros, due: u32) {
         self.ticks(now, due);
     }
 }
 
-/// Everybody, and the network between them.
+/// All peers, and the network between them.
 #[derive(Debug)]
 pub struct People {
     net: SimNet,
@@ -110,26 +112,26 @@ pub struct People {
     rng: Prng,
     state_bytes: usize,
     stuff: fn(u32) -> u32,
-    /// Whether players press anything.
+    /// Whether players change their input.
     pub pressing: bool,
-    /// What is measured of the first machine.
+    /// How the first peer is measured, if it is.
     pub measure: Option<Measure>,
 }
 
-/// How a machine is measured.
+/// Ways to measure a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// By CPU time.
+    /// By CPU time of the thread.
     Time,
-    /// By valgrind, under which this thread's clock cannot be read.
+    /// By valgrind, under which the thread's clock is useless.
     Instructions,
 }
 
-/// Of functions with such a name instructions are counted.
+/// Pattern of the functions whose instructions are counted.
 pub(crate) const COUNTED: &str = "*Machine::counted_ticks*";
 
 impl People {
-    /// So many machines, `latency_ms` apart, of which the first `players` start a match together.
+    /// Peers at a latency, of which the first `players` start a match together.
     pub fn of(machines: usize, players: usize, latency_ms: u64, state_bytes: usize, seed: u64) -> People {
         People::stuffed(machines, players, latency_ms, (state_bytes, noise), seed)
     }
@@ -164,7 +166,7 @@ impl People {
                 true => Session::new(config, id, &seats, name),
                 false => Session::join(config, id, 1, name),
             };
-            let machine = people.machine(index, session.expect("sound settings"));
+            let machine = people.machine(index, session.expect("valid settings"));
             people.machines.push(machine);
             people.machines[index].on = index < players;
         }
@@ -200,37 +202,37 @@ impl People {
         via.iter().for_each(|other| self.net.apply(&NetChange::Connect(index, *other)));
     }
 
-    /// A machine starts a match of its own.
+    /// A peer starts a match of its own.
     pub fn found(&mut self, index: usize) {
         let config = TimelineConfig { match_id: MatchId { started_at: 1, nonce: 1 }, ..self.config.clone() };
         let (id, name) = (self.net.id(index), self.name());
-        let session = Session::create(config, id, 1, name).expect("sound settings");
+        let session = Session::create(config, id, 1, name).expect("valid settings");
         self.switch_on(index, session, &[]);
     }
 
-    /// A machine comes in, linked to these.
+    /// A peer joins, linked to the peers in `via`.
     pub fn join(&mut self, index: usize, via: &[usize]) {
         let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
-        self.switch_on(index, Session::join(config, id, 1, name).expect("sound settings"), via);
+        self.switch_on(index, Session::join(config, id, 1, name).expect("valid settings"), via);
     }
 
-    /// A machine looks on, linked to these.
+    /// A peer spectates, linked to the peers in `via`.
     pub fn watch(&mut self, index: usize, via: &[usize]) {
         let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
-        self.switch_on(index, Session::spectate(config, id, name).expect("sound settings"), via);
+        self.switch_on(index, Session::spectate(config, id, name).expect("valid settings"), via);
     }
 
-    /// The players of a machine say goodbye.
+    /// A peer leaves the match.
     pub fn leave(&mut self, index: usize) {
         self.machines[index].timeline.session_mut().leave();
     }
 
-    /// A machine is switched off without a word.
+    /// A peer stops without leaving.
     pub fn crash(&mut self, index: usize) {
         self.machines[index].on = false;
     }
 
-    /// Advances all peers by this time.
+    /// Advances all peers by some milliseconds.
     pub fn run_ms(&mut self, millis: u64) {
         for _ in 0..millis {
             self.net.advance(STEP);
@@ -238,7 +240,7 @@ impl People {
         }
     }
 
-    /// Runs until something is so, and says how long it took; at most `limit_ms`.
+    /// Advances until `so` is true, at most `limit_ms`. Returns the time it took.
     pub fn run_until(&mut self, limit_ms: u64, so: impl Fn(&People) -> bool) -> Micros {
         let began = self.net.now();
         while !so(self) && self.net.now().since(began) < Micros::from_millis(limit_ms) {
@@ -271,44 +273,44 @@ impl People {
         }
     }
 
-    /// A machine's session.
+    /// Session of a peer.
     pub fn session(&self, index: usize) -> &Session<u8> {
         self.machines[index].timeline.session()
     }
 
-    /// Ticks these machines stalled, the worst of them.
+    /// Most ticks that any of these peers stalled.
     pub fn stalled_most(&self, machines: impl Iterator<Item = usize>) -> u64 {
         machines.map(|index| self.machines[index].stalled).max().unwrap_or(0)
     }
 
-    /// Resets the count of stalls.
+    /// Resets the counts of stalls.
     pub fn forget_stalls(&mut self) {
         self.machines.iter_mut().for_each(|machine| machine.stalled = 0);
     }
 
-    /// CPU time the first machine has used while that was measured.
+    /// CPU time of the first peer while it was measured.
     pub fn cpu(&self) -> Duration {
         self.machines[MEASURED].cpu
     }
 
-    /// Weighs what a machine sends while time passes.
+    /// Weighs what a peer sends in some milliseconds.
     pub fn weigh_ms(&mut self, index: usize, millis: u64) -> Weight {
         self.machines[index].weight = Some(Weight::default());
         self.run_ms(millis);
         self.machines[index].weight.take().unwrap_or_default()
     }
 
-    /// Bytes one machine has sent another in all.
+    /// Bytes that one peer has sent to another.
     pub(crate) fn bytes_sent(&self, from: usize, to: usize) -> u64 {
         self.machines[from].link.stats(self.net.id(to)).map_or(0, |stats| stats.bytes_out)
     }
 
-    /// What a machine's session counted.
+    /// Statistics of a peer's session.
     pub fn stats(&self, index: usize) -> SessionStats {
         self.session(index).stats()
     }
 
-    /// The slots present in the last frame a machine confirmed.
+    /// Slots present in the last frame that a peer confirmed.
     pub fn present(&self, index: usize) -> SlotSet {
         let session = self.session(index);
         session.slots_at(session.confirmed_frame())

@@ -1,7 +1,7 @@
-//! The other libraries' published figures come out of this harness: it measures what it says.
+//! Published figures of the other libraries, which this harness must reproduce.
 //!
-//! Bytes, packets, allocations and stalls are exact in virtual time, so they are tests. They also
-//! tell when a library moves under a pinned version.
+//! Bytes, packets, allocations and stalls are exact in virtual time. These tests also show when a
+//! library changes under a pinned version.
 
 use bench_report::{Allocations, CountingAllocator};
 use bench_timeline::fortress::Fortress;
@@ -45,7 +45,7 @@ fn ggrs_lockstep_stalls_although_delay_covers_latency() {
 }
 
 #[test]
-fn ggrs_stalls_longer_than_a_blackout_lasts() {
+fn ggrs_stalls_longer_than_blackout_lasts() {
     for (frames, worst) in [(10, 11), (20, 24), (30, 37)] {
         let stalled = (0..24).map(|phase| blackout::<Ggrs<Tiny>>(8, frames, phase)).max();
         assert_eq!(stalled, Some(worst), "blackout of {frames}");
@@ -66,7 +66,7 @@ fn ggrs_stalls_under_loss_as_published() {
 }
 
 #[test]
-fn fortress_figures() {
+fn fortress_traffic_stalls_and_allocations_as_published() {
     let tally = settled::<Fortress<Tiny>>(&Setup::players(2).encoded(), NetConditions::latency(4), 1_200);
     assert_near(tally.bytes_per_second(), 4_519.0, 0.01);
     for (latency, stalled) in [(4, 20.0), (6, 43.0)] {
@@ -76,7 +76,7 @@ fn fortress_figures() {
     assert_near(allocations::<Fortress<Tiny>>(&Setup::players(2), NetConditions::latency(4)), 19.0, 0.2);
 }
 
-/// All peers together, after half a second.
+/// Figures of the first peer, after two seconds.
 fn settled<C: Contestant>(setup: &Setup, weather: NetConditions, frames: u64) -> Tally {
     let mut game = Match::<C>::new(setup, weather);
     game.run(120);
@@ -93,7 +93,7 @@ fn allocations<C: Contestant>(setup: &Setup, weather: NetConditions) -> f64 {
     Allocations::now().since(before).count as f64 / (1_200 * setup.players) as f64
 }
 
-/// The longest stall any peer had.
+/// Longest stall of any peer after a blackout.
 fn blackout<C: Contestant>(window: usize, frames: u64, phase: u64) -> u64 {
     let mut game = Match::<C>::new(&Setup::players(2).window(window), NetConditions::latency(3));
     game.run(120 + phase);

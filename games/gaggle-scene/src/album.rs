@@ -1,33 +1,35 @@
-//! The images a scene refers to.
+//! Images that scenes refer to, by id.
+//!
+//! Filled by games, read by the canvas and by browsers. Absent: file formats.
 
 use crate::Bitmap;
 
-/// An image in an [`Album`].
+/// An image of one [`Album`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ImageId(u32);
 
 impl ImageId {
-    /// Its place in the album, for tables beside it.
+    /// Index in the album, for tables of the same order.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// All images of a game. Most are made once; a few are drawn anew for every frame, and their
-/// revision says so to whoever keeps copies (a texture, a canvas).
+/// All images of a game. Most are painted once; a few are redrawn every frame, and their revision
+/// tells when a copy, as in a texture, is out of date.
 #[derive(Debug, Clone, Default)]
 pub struct Album {
     images: Vec<(Bitmap, u32)>,
 }
 
 impl Album {
-    /// Adds an image.
+    /// Adds an image and returns its id.
     pub fn add(&mut self, image: Bitmap) -> ImageId {
         self.images.push((image, 0));
         ImageId(self.images.len() as u32 - 1)
     }
 
-    /// An image.
+    /// The image with this id.
     ///
     /// # Panics
     /// If the id is from another album.
@@ -35,7 +37,7 @@ impl Album {
         &self.images[id.index()].0
     }
 
-    /// An image, to be drawn anew.
+    /// The image with this id, to be redrawn: its revision goes up.
     ///
     /// # Panics
     /// If the id is from another album.
@@ -45,17 +47,17 @@ impl Album {
         image
     }
 
-    /// Changes whenever the image does.
+    /// Number of redraws of an image; wraps.
     pub fn revision(&self, id: ImageId) -> u32 {
         self.images[id.index()].1
     }
 
-    /// How many images there are.
+    /// Number of images added so far.
     pub fn len(&self) -> usize {
         self.images.len()
     }
 
-    /// Whether there are none.
+    /// Whether no image was added yet.
     pub fn is_empty(&self) -> bool {
         self.images.is_empty()
     }

@@ -1,50 +1,52 @@
-//! Pixels in memory: what images are made of and how they are drawn by hand.
+//! Images in memory, and the drawing of them pixel by pixel.
+//!
+//! Painted by games, kept in albums, read by the canvas. Absent: scaling and files.
 
 use crate::Color;
 
-/// A picture with transparent places. Everything drawn outside of it is ignored.
+/// An image with transparent pixels. Drawing outside of it has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bitmap {
     width: i32,
     height: i32,
-    /// As [`Color::pixel`], or 0 where one sees through: there is no half in between.
+    /// Each as [`Color::pixel`], or 0 for transparent; none is translucent.
     pixels: Vec<u32>,
 }
 
 impl Bitmap {
-    /// A transparent picture.
+    /// A transparent image; negative sizes count as 0.
     pub fn new(width: i32, height: i32) -> Bitmap {
         let (width, height) = (width.max(0), height.max(0));
         Bitmap { width, height, pixels: vec![0; (width * height) as usize] }
     }
 
-    /// How wide it is.
+    /// Width in pixels.
     pub const fn width(&self) -> i32 {
         self.width
     }
 
-    /// How high it is.
+    /// Height in pixels.
     pub const fn height(&self) -> i32 {
         self.height
     }
 
-    /// Its pixels, row by row: none where one sees through.
+    /// Its pixels, row by row; none for transparent ones.
     pub fn pixels(&self) -> impl Iterator<Item = Option<Color>> {
         self.pixels.iter().map(|pixel| (*pixel != 0).then(|| Color::of_pixel(*pixel)))
     }
 
-    /// One row of its pixels, as a canvas has them; 0 where one sees through.
+    /// One row of pixels in the canvas' format; 0 is transparent.
     pub(crate) fn row(&self, y: i32) -> &[u32] {
         let start = (y * self.width) as usize;
         &self.pixels[start..start + self.width as usize]
     }
 
-    /// Makes everything transparent.
+    /// Makes all pixels transparent.
     pub fn clear(&mut self) {
         self.pixels.fill(0);
     }
 
-    /// Takes over all pixels of another picture of the same size.
+    /// Copies all pixels of another image of the same size.
     ///
     /// # Panics
     /// If the sizes differ.
@@ -58,7 +60,7 @@ impl Bitmap {
         inside.then(|| (y * self.width + x) as usize)
     }
 
-    /// Sets a pixel.
+    /// Makes a pixel opaque.
     #[inline]
     pub fn set(&mut self, x: i32, y: i32, color: Color) {
         if let Some(index) = self.index(x, y) {
@@ -66,14 +68,14 @@ impl Bitmap {
         }
     }
 
-    /// The colour of a pixel, if it is inside and not transparent.
+    /// Color of a pixel, if it is inside and opaque.
     #[inline]
     pub fn get(&self, x: i32, y: i32) -> Option<Color> {
         let pixel = self.pixels[self.index(x, y)?];
         (pixel != 0).then(|| Color::of_pixel(pixel))
     }
 
-    /// Mixes a colour into a pixel that is not transparent.
+    /// Mixes a color into a pixel, if that is opaque; `share` is 0 to 1.
     #[inline]
     pub fn blend(&mut self, x: i32, y: i32, color: Color, share: f32) {
         if let Some(index) = self.index(x, y)
@@ -83,7 +85,7 @@ impl Bitmap {
         }
     }
 
-    /// Fills a rectangle.
+    /// Fills a rectangle, clipped to the image.
     pub fn rect(&mut self, x: i32, y: i32, width: i32, height: i32, color: Color) {
         let (left, right) = (x.max(0), (x + width).min(self.width));
         for y in y.max(0)..(y + height).min(self.height) {
@@ -94,7 +96,7 @@ impl Bitmap {
         }
     }
 
-    /// A line of single pixels.
+    /// Draws a line one pixel wide, both ends included.
     pub fn line(&mut self, from: (i32, i32), to: (i32, i32), color: Color) {
         let (mut x, mut y) = from;
         let (dx, dy) = ((to.0 - x).abs(), -(to.1 - y).abs());
@@ -117,7 +119,7 @@ impl Bitmap {
         }
     }
 
-    /// Lays another picture over this one.
+    /// Draws another image over this one, with its top left corner at `x`, `y`.
     pub fn blit(&mut self, image: &Bitmap, x: i32, y: i32) {
         for row in 0..image.height {
             for column in 0..image.width {
@@ -128,7 +130,7 @@ impl Bitmap {
         }
     }
 
-    /// Rows of letters as pixels: `.` and space are transparent, every other letter is looked up.
+    /// Draws rows of letters as pixels: `.` and space are transparent, `color` maps the others.
     pub fn stamp(&mut self, x: i32, y: i32, rows: &[&str], mut color: impl FnMut(char) -> Color) {
         for (down, row) in (0..).zip(rows) {
             for (right, letter) in (0..).zip(row.chars()) {
@@ -147,7 +149,7 @@ mod tests {
     const RED: Color = Color::hex(0xff_0000);
 
     #[test]
-    fn drawing_outside_does_nothing() {
+    fn drawing_outside_has_no_effect() {
         let mut bitmap = Bitmap::new(4, 3);
         bitmap.set(-1, 0, RED);
         bitmap.set(0, 3, RED);

@@ -1,20 +1,22 @@
-//! A painter in software: turns a scene into the pixels of a screen.
+//! A software painter: turns a scene into the pixels of a screen.
+//!
+//! Called by pages, examples and tests. Absent: how pixels reach a screen or file.
 
 use std::ops::Range;
 
 use crate::{Album, Align, Bitmap, Color, Item, Scene, View, bayer, font};
 
-/// The pixels of a screen.
+/// Pixels of a screen, painted over and over.
 #[derive(Debug, Clone)]
 pub struct Canvas {
     view: View,
-    /// As a browser wants them: see [`Color::pixel`].
+    /// In a browser's format: see [`Color::pixel`].
     pixels: Vec<u32>,
 }
 
 const _: () = assert!(cfg!(target_endian = "little"), "the bytes of a pixel would be the wrong way round");
 
-/// Where places are counted from, and how large a pixel is: in art, and in words.
+/// Origin and scale of places: one for art, one for words.
 #[derive(Debug, Clone, Copy)]
 struct Space {
     left: f32,
@@ -30,18 +32,18 @@ impl Space {
 }
 
 impl Canvas {
-    /// A black screen.
+    /// A black screen of the view's size.
     pub fn new(view: View) -> Canvas {
         let count = (view.width * view.height) as usize;
         Canvas { view, pixels: vec![0xff00_0000; count] }
     }
 
-    /// The screen's view.
+    /// View the canvas was made for.
     pub fn view(&self) -> View {
         self.view
     }
 
-    /// Paints a scene over what is there.
+    /// Paints a scene over the last picture.
     pub fn paint(&mut self, scene: &Scene, album: &Album) {
         let View { left, top, scale, word_scale, .. } = self.view;
         let art = Space { left: left as f32, top: top as f32, scale };
@@ -54,8 +56,8 @@ impl Canvas {
         }
     }
 
-    /// Copies what is painted around a place of the world, one pixel for each of art. What lies
-    /// outside of the screen stays as it was.
+    /// Copies the picture around a place of the world, one pixel per art pixel. What is outside of
+    /// the screen stays as it was in `out`.
     pub fn copy_art(&self, (x, y): (i32, i32), out: &mut Bitmap) {
         let View { left, top, scale, width, height, .. } = self.view;
         let (first_x, first_y) = (x + left - out.width() / 2, y + top - out.height() / 2);
@@ -69,12 +71,12 @@ impl Canvas {
         }
     }
 
-    /// The screen as bytes: red, green, blue, 255, row by row.
+    /// Bytes of all pixels: red, green, blue, 255, row by row.
     pub fn rgba(&self) -> &[u8] {
         bytemuck::must_cast_slice(&self.pixels)
     }
 
-    /// The screen as `0xffrrggbb`, row by row: for files and tests.
+    /// All pixels as `0xffrrggbb`, row by row, for files and tests.
     pub fn pixels(&self) -> Vec<u32> {
         self.pixels.iter().map(|pixel| 0xff00_0000 | Color::of_pixel(*pixel).rgb()).collect()
     }
@@ -134,7 +136,7 @@ impl Canvas {
     ) {
         let (first, last) = visible(left, image.width(), scale, self.view.width);
         let (first_row, last_row) = visible(top, image.height(), scale, self.view.height);
-        // Runs are looked for from left to right in the image, wherever they end up on the screen.
+        // Runs are found from left to right in the image, also when it is mirrored.
         let seen = if mirrored { image.width() - last..image.width() - first } else { first..last };
         let threshold = f32::from(shown) / 16.0;
         for row in first_row..last_row {
@@ -162,14 +164,14 @@ impl Canvas {
         }
     }
 
-    /// Enlarges a run once and copies it to the rows below.
+    /// Enlarges a run into one row, and copies that to the rows below.
     fn paint_run(&mut self, run: &Run<'_>, scale: i32, rows: Range<i32>) {
         let width = self.view.width;
         let from_x = run.left.max(0) as usize;
         let to_x = (run.left + run.pixels.len() as i32 * scale).min(width) as usize;
         let start = (rows.start * width) as usize;
         let across = &mut self.pixels[start + from_x..start + to_x];
-        // What of the first pixel lies outside.
+        // Columns of the first pixel that are outside.
         let hidden = (from_x as i32 - run.left) as usize;
         match run.flash {
             Some(flash) => across.fill(flash.pixel()),
@@ -189,7 +191,7 @@ impl Canvas {
         edge: Option<Color>,
     ) {
         if width < 4 || height < 4 {
-            // Nothing but corners: too small to have an inside.
+            // Only corners: too small to have an inside.
             let color = edge.unwrap_or(fill);
             let share = if edge.is_some() { 256 } else { share };
             let inside = (width - 2, height - 2);
@@ -203,7 +205,7 @@ impl Canvas {
             };
             self.rect(left + column * scale, top + row * scale, across * scale, down * scale, color, share);
         };
-        // Whole stretches at once: a panel may cover a third of the screen, in every frame.
+        // Whole stretches at once: a panel can cover a third of the screen, in every frame.
         for row in [0, height - 1] {
             run(2, row, width - 4, 1, true);
         }
@@ -236,23 +238,23 @@ impl Canvas {
     }
 }
 
-/// Pixels of an image that stand side by side on the screen.
+/// Pixels of an image that are side by side on the screen.
 struct Run<'a> {
     pixels: &'a [u32],
-    /// Where the first of them begins on the screen, which may be outside.
+    /// Left edge of the first on the screen, possibly outside.
     left: i32,
     mirrored: bool,
     flash: Option<Color>,
 }
 
 impl Run<'_> {
-    /// The pixel that stands at this place on the screen, from the left.
+    /// Pixel at the `nth` place from the left on the screen.
     fn shown_at(&self, nth: usize) -> u32 {
         self.pixels[if self.mirrored { self.pixels.len() - 1 - nth } else { nth }]
     }
 }
 
-/// Calls `run` with the first and the last-but-one place of whatever is there without a gap.
+/// Calls `run` with the start and the end of every stretch for which `there` holds.
 #[inline]
 fn runs(row: &[u32], there: impl Fn(usize, u32) -> bool, mut run: impl FnMut(usize, usize)) {
     let mut pixels = row.iter().enumerate();
@@ -262,8 +264,8 @@ fn runs(row: &[u32], there: impl Fn(usize, u32) -> bool, mut run: impl FnMut(usi
     }
 }
 
-/// [`Color::mix_256`] for a row, two pixels at once: four numbers of sixteen bits each in a word,
-/// without carries between them. Which of the three is red does not matter for mixing.
+/// [`Color::mix_256`] for a row, two pixels at a time: four 16-bit numbers in a word, without
+/// carries. Mixing does not depend on which channel is red.
 fn mix_row(row: &mut [u32], color: u32, share: u32) {
     const LOW: u64 = 0x00ff_00ff_00ff_00ff;
     const OPAQUE: u64 = 0xff00_0000_ff00_0000;
@@ -286,17 +288,17 @@ fn mix_row(row: &mut [u32], color: u32, share: u32) {
     }
 }
 
-/// Fills a row with pixels, each so many times; of the first so many are missing.
+/// Fills a row with each pixel `times` times, and with `hidden` fewer of the first.
 fn enlarge(row: &mut [u32], run: &Run<'_>, times: usize, hidden: usize) {
     if hidden > 0 {
-        // What goes along with a camera seldom begins with a whole pixel.
+        // A picture that scrolls seldom starts with a whole pixel.
         let (cell, rest) = row.split_at_mut((times - hidden).min(row.len()));
         cell.fill(run.shown_at(0));
         let pixels = if run.mirrored { &run.pixels[..run.pixels.len() - 1] } else { &run.pixels[1..] };
         return enlarge(rest, &Run { pixels, ..*run }, times, 0);
     }
     match times {
-        // As large as screens are: the compiler knows how many to write.
+        // Usual scales, for which the compiler knows how many to write.
         2 => enlarge_by::<2>(row, run),
         3 => enlarge_by::<3>(row, run),
         4 => enlarge_by::<4>(row, run),
@@ -318,7 +320,7 @@ fn enlarge_by<const TIMES: usize>(row: &mut [u32], run: &Run<'_>) {
     }
 }
 
-/// The first and the last-but-one pixel of something that lies on the screen at all.
+/// Range of the pixels of an image that are on the screen.
 fn visible(start: i32, count: i32, scale: i32, end: i32) -> (i32, i32) {
     let first = if start < 0 { (-start / scale).min(count) } else { 0 };
     let last = if start >= end { 0 } else { ((end - start + scale - 1) / scale).min(count) };
@@ -360,7 +362,7 @@ mod tests {
         bitmap.set(1, 0, blue);
         let mut album = Album::default();
         let image = album.add(bitmap);
-        // By a size the compiler knows and by one it does not.
+        // One scale has code of its own, and one has not.
         for scale in [3, 7] {
             let (width, times) = (2 * scale, scale as usize);
             for (mirrored, first, second) in [(false, red, blue), (true, blue, red)] {
@@ -389,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_the_picture_is_copied_in_pixels_of_art() {
+    fn part_of_picture_is_copied_in_art_pixels() {
         let mut canvas = Canvas::new(View::fit(35, 30, 10, 10));
         let mut scene = Scene::default();
         scene.fill(4, 4, 2, 1, palette::MOON);
@@ -407,13 +409,13 @@ mod tests {
     }
 
     #[test]
-    fn whatever_lies_outside_is_cut_off() {
+    fn items_outside_screen_are_clipped() {
         let mut album = Album::default();
         let mut bitmap = Bitmap::new(50, 50);
         bitmap.rect(0, 0, 50, 50, palette::MOON);
         let image = album.add(bitmap);
-        // The same world at the same place of a screen with more around it: what the small one
-        // shows must be a part of that.
+        // The same world on a screen with more around it. The small screen must show a part of
+        // that.
         const MORE: i32 = 200;
         let view = View::fit(31, 29, 10, 10);
         let scaled = MORE * view.scale;
@@ -445,15 +447,15 @@ mod tests {
                     assert_eq!(*pixel, whole[there as usize], "{right}, {down} of what is at {x}, {y}");
                 }
                 let is_near = (-50.0..12.0).contains(&x) && (-50.0..12.0).contains(&y);
-                assert!(is_near || part == empty, "{x}, {y} is far away");
+                assert!(is_near || part == empty, "an item at {x}, {y} is visible");
                 seen += usize::from(part != empty);
             }
         }
-        assert!(seen >= 15, "only {seen} were seen at all");
+        assert!(seen >= 15, "only {seen} items were visible");
     }
 
     #[test]
-    fn a_panel_is_a_rectangle_without_its_corners_and_with_an_edge() {
+    fn panel_is_rectangle_with_border_and_without_corners() {
         let view = View::at_scale(40, 30, 20, 15, 2, 2);
         let mut canvas = Canvas::new(view);
         let mut scene = Scene::default();
@@ -476,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn mixing_a_row_is_mixing_each_pixel() {
+    fn mixed_row_equals_mixed_pixels() {
         let colors = [0, 0xff_ffff, 0x10_1b36, 0xff_a636, 0x80_7f01];
         for share in [0, 1, 100, 128, 255, 256] {
             for over in colors {
@@ -489,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_is_every_neighbour_of_a_dot_and_nothing_else() {
+    fn outline_is_every_neighbor_of_dot_and_nothing_else() {
         for size in [1, 2] {
             let mut canvas = Canvas::new(View::at_scale(60, 40, 60, 40, 1, 1));
             let mut scene = Scene::default();
@@ -513,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn half_shown_is_half_of_the_pixels() {
+    fn dithered_image_shows_its_share_of_pixels() {
         let mut album = Album::default();
         let mut bitmap = Bitmap::new(16, 16);
         bitmap.rect(0, 0, 16, 16, palette::MOON);

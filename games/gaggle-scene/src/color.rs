@@ -1,7 +1,9 @@
-//! Colours.
+//! An RGB color and its mixes.
+//!
+//! Used by all painters. Absent: the shared palette (`palette.rs`).
 
-/// Red, green and blue, eight bits each. Held as a browser wants its pixels, `0x00bbggrr`, so that
-/// what is drawn again and again needs no turning round.
+/// Red, green and blue with 8 bits each, stored as `0x00bbggrr`: the order of bytes in a browser's
+/// pixels, so that painting needs no conversion.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Color(u32);
 
@@ -11,7 +13,7 @@ impl std::fmt::Debug for Color {
     }
 }
 
-/// Red and blue change places.
+/// Swaps red and blue.
 const fn turned(color: u32) -> u32 {
     (color & 0xff) << 16 | color & 0xff00 | color >> 16 & 0xff
 }
@@ -22,36 +24,35 @@ impl Color {
         Color(turned(rgb))
     }
 
-    /// The color as `0xrrggbb`.
+    /// The color as a number `0xrrggbb`.
     pub const fn rgb(self) -> u32 {
         turned(self.0)
     }
 
-    /// As a pixel that hides what is behind it: `0xffbbggrr`, whose bytes are red, green, blue,
-    /// 255.
+    /// An opaque pixel `0xffbbggrr`, whose bytes are red, green, blue, 255.
     #[inline]
     pub(crate) const fn pixel(self) -> u32 {
         0xff00_0000 | self.0
     }
 
-    /// Of a pixel.
+    /// Color of such a pixel.
     #[inline]
     pub(crate) const fn of_pixel(pixel: u32) -> Color {
         Color(pixel & 0xff_ffff)
     }
 
-    /// Red, green, blue.
+    /// Red, green and blue, 0 to 255.
     pub const fn parts(self) -> [u8; 3] {
         [self.0 as u8, (self.0 >> 8) as u8, (self.0 >> 16) as u8]
     }
 
-    /// So much of the way (0 to 1) to another colour.
+    /// This color mixed with `other`; `share`, 0 to 1, is that of `other`.
     #[must_use]
     pub fn mix(self, other: Color, share: f32) -> Color {
         self.mix_256(other, (share.clamp(0.0, 1.0) * 256.0 + 0.5) as u32)
     }
 
-    /// So many 256ths of the way to another colour.
+    /// This color mixed with `other`; `share`, 0 to 256, is that of `other`.
     #[must_use]
     #[inline]
     pub const fn mix_256(self, other: Color, share: u32) -> Color {
@@ -63,12 +64,12 @@ impl Color {
         Color(red_blue | green)
     }
 
-    /// The same lightness without colour, so much of the way.
+    /// This color mixed with gray of the same lightness; `share` is that of gray.
     #[must_use]
     pub fn greyed(self, share: f32) -> Color {
         let [r, g, b] = self.parts().map(u32::from);
-        let grey = (r * 77 + g * 151 + b * 28) >> 8;
-        self.mix(Color(grey << 16 | grey << 8 | grey), share)
+        let gray = (r * 77 + g * 151 + b * 28) >> 8;
+        self.mix(Color(gray << 16 | gray << 8 | gray), share)
     }
 }
 
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_in_comes_out() {
+    fn color_keeps_its_components_in_every_form() {
         let color = Color::hex(0x12_3456);
         assert_eq!((color.rgb(), color.parts()), (0x12_3456, [0x12, 0x34, 0x56]));
         assert_eq!(color.pixel().to_le_bytes(), [0x12, 0x34, 0x56, 255]);
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn mixing_meets_both_ends_and_the_middle() {
+    fn mix_meets_both_ends_and_middle() {
         let (night, fire) = (Color::hex(0x10_1b36), Color::hex(0xff_a636));
         assert_eq!(night.mix(fire, 0.0), night);
         assert_eq!(night.mix(fire, 1.0), fire);

@@ -1,36 +1,37 @@
-//! Sounds and when they start: each has an identity, so that simulating a frame again neither
-//! repeats nor swallows one.
+//! Cues: identities of sounds, so that resimulated frames neither repeat nor lose one.
+//!
+//! Listed by games in every scene; `Hearing` is called by the page that plays them. Absent: recipes
+//! (`sound.rs`) and audio devices.
 
-/// Which sound this is. The same event of the same frame has the same identity, however often the
-/// frame is simulated.
+/// Identity of a sound: the same event of the same frame has the same, however often the frame is
+/// simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CueId {
-    /// The frame it starts in.
+    /// Frame it starts in.
     pub frame: u32,
-    /// What it is: the game's own number.
+    /// Kind of event, as numbered by the game.
     pub kind: u16,
-    /// Whose it is: the game's own number.
+    /// Body or slot it belongs to, as numbered by the game.
     pub who: u16,
 }
 
-/// A sound a frame gives rise to.
+/// A sound that a frame starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cue {
-    /// Identity of the cue, equal in every frame that shows it.
+    /// Identity, equal in every scene that lists it.
     pub id: CueId,
-    /// The game's recipe for it.
+    /// Index of the recipe, in the game's list.
     pub recipe: u16,
-    /// Where it comes from: −100 is the left edge, 100 the right.
+    /// Direction: −100 is the left edge, 100 the right.
     pub pan: i8,
-    /// Whether it is one's own: others are quieter.
+    /// Whether it belongs to a local player; others are quieter.
     pub own: bool,
-    /// Frames between it and the last of the same kind and owner: one that comes sooner is left
-    /// out.
+    /// Least frames between two sounds of one kind and owner. One that comes sooner is left out.
     pub apart: u8,
 }
 
 impl Cue {
-    /// Whether another sound like it is so close that one of the two is enough.
+    /// Whether a sound of the same kind and owner is closer than `apart` frames.
     pub fn is_crowded_by(&self, other: CueId) -> bool {
         let ahead = self.id.frame.wrapping_sub(other.frame);
         let distance = ahead.min(ahead.wrapping_neg());
@@ -38,18 +39,18 @@ impl Cue {
     }
 }
 
-/// What to do about a sound.
+/// What to do with a cue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
     /// Start the sound of this cue.
     Start(Cue),
-    /// It never happened: fade it out.
+    /// Fade out: a rollback has removed its event.
     Fade(CueId),
-    /// It comes too soon after another like it, and is left out.
+    /// Do nothing: it comes too soon after another of its kind.
     Skip(CueId),
 }
 
-/// Tells which sounds are new. Give it all recent cues of every frame shown.
+/// Decides which cues are new. Call it once per picture with all recent cues.
 ///
 /// ```
 /// use gaggle_scene::{Cue, CueId, Heard, Hearing};
@@ -62,34 +63,33 @@ pub enum Heard {
 /// hearing.listen(11, &[cue], |event| heard.push(event));
 /// assert_eq!(heard, [Heard::Start(cue)]);
 ///
-/// // A rollback shows that it never happened.
+/// // A rollback has removed its event.
 /// hearing.listen(12, &[], |event| heard.push(event));
 /// assert_eq!(heard[1], Heard::Fade(cue.id));
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Hearing {
-    /// What has been started, oldest first.
+    /// Cues started, oldest first.
     started: Vec<CueId>,
-    /// What was left out, for as long as it could still be started.
+    /// Cues left out that are not too old yet to start.
     skipped: Vec<CueId>,
 }
 
 impl Hearing {
-    /// Sounds older than this are not started any more: they would come out of nowhere.
+    /// Age in frames from which a cue no longer starts: it would be out of step with the picture.
     pub const LATE_FRAMES: u32 = 12;
-    /// A sound that turns out never to have happened is faded while it is younger than this; older
-    /// ones ring.
+    /// Age in frames below which a removed cue fades; older ones finish.
     pub const FADE_FRAMES: u32 = 3;
-    /// How long an identity is remembered: longer than any game keeps its cues.
+    /// Frames an identity is remembered: longer than any game lists its cues.
     const MEMORY_FRAMES: u32 = 240;
-    /// Sounds remembered at most.
+    /// Most identities remembered.
     const MEMORY_MAX: usize = 1024;
 
-    /// Takes the cues of the state shown now, and says what to do.
+    /// Compares the cues of the state shown with those before and calls `say` for each decision.
     pub fn listen(&mut self, now: u32, cues: &[Cue], mut say: impl FnMut(Heard)) {
         self.started.retain(|id| {
             let age = now.wrapping_sub(id.frame);
-            // A frame in the future means another match, or a jump in a replay.
+            // A frame in the future belongs to another match, or to a jump in a replay.
             if age >= Self::MEMORY_FRAMES {
                 return false;
             }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cue_that_moves_in_a_rollback_is_faded_and_started_anew() {
+    fn cue_moved_by_rollback_fades_and_starts_again() {
         let mut hearing = Hearing::default();
         assert_eq!(listen(&mut hearing, 20, &[cue(20, 0)]), [Heard::Start(cue(20, 0))]);
         assert_eq!(
@@ -144,24 +144,24 @@ mod tests {
     }
 
     #[test]
-    fn a_late_cue_is_started_once_unless_it_is_too_late() {
+    fn late_cue_starts_once_unless_too_late() {
         let mut hearing = Hearing::default();
         assert_eq!(listen(&mut hearing, 30, &[cue(23, 0), cue(10, 1)]), [Heard::Start(cue(23, 0))]);
         assert_eq!(listen(&mut hearing, 31, &[cue(23, 0), cue(10, 1)]), []);
     }
 
     #[test]
-    fn an_old_cue_that_is_gone_rings_on() {
+    fn old_cue_removed_by_rollback_is_not_faded() {
         let mut hearing = Hearing::default();
         listen(&mut hearing, 40, &[cue(40, 0)]);
         assert_eq!(listen(&mut hearing, 43, &[]), []);
-        assert_eq!(listen(&mut hearing, 44, &[cue(40, 0)]), [], "and is not repeated when it comes back");
+        assert_eq!(listen(&mut hearing, 44, &[cue(40, 0)]), [], "the cue is repeated when it comes back");
     }
 
-    /// One owner makes a noise in every frame, as a craft does that is pressed against a wall;
-    /// another makes one in between.
+    /// One owner makes a sound in every frame, as a craft pressed against a wall does; another
+    /// makes one in between.
     #[test]
-    fn of_a_storm_every_eighth_is_heard() {
+    fn sound_repeated_every_frame_starts_every_eighth_frame() {
         let mut hearing = Hearing::default();
         let (mut heard, mut skipped) = (Vec::new(), 0);
         for now in 100..160_u32 {
@@ -171,13 +171,13 @@ mod tests {
             hearing.listen(now, &cues, |event| match event {
                 Heard::Start(cue) => heard.push((cue.id.who, cue.id.frame)),
                 Heard::Skip(_) => skipped += 1,
-                Heard::Fade(id) => panic!("{id:?} happened"),
+                Heard::Fade(id) => panic!("{id:?} was removed"),
             });
         }
         let (other, storm): (Vec<_>, Vec<_>) = heard.into_iter().partition(|(who, _)| *who == 1);
         assert_eq!(other, [(1, 103)]);
         assert_eq!(storm, [100, 108, 116, 124, 132, 140, 148, 156].map(|frame| (0, frame)));
-        assert_eq!(skipped, 60 - 8, "each of the others is left out once");
+        assert_eq!(skipped, 60 - 8, "every other cue is left out exactly once");
     }
 
     #[test]

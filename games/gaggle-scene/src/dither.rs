@@ -1,15 +1,16 @@
-//! The one dither of the arcade, and cosmetic chance: hashes and smooth noise that are the same
-//! everywhere.
+//! The shared dither, and hashes, noise and a sine that are equal on every platform.
+//!
+//! Called by painters of all games. Absent: simulated chance (`gaggle_kit::Prng`).
 
 const BAYER: [u8; 16] = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5];
 
-/// The threshold of a pixel, between 0 and 1: draw it where what you have is more than this.
+/// Threshold of a pixel in a 4 × 4 tile, between 0 and 1: draw where a share exceeds it.
 #[inline]
 pub const fn bayer(x: i32, y: i32) -> f32 {
     (BAYER[((y & 3) * 4 + (x & 3)) as usize] as f32 + 0.5) / 16.0
 }
 
-/// A number from 0 to 1 for a place and a purpose.
+/// Hash of a place and a purpose, as a number from 0 to below 1.
 #[inline]
 pub const fn chance(x: i32, y: i32, purpose: i32) -> f32 {
     let mixed = x
@@ -23,7 +24,7 @@ pub const fn chance(x: i32, y: i32, purpose: i32) -> f32 {
     (hash >> 8) as f32 / 16_777_216.0
 }
 
-/// A smooth line of chance along `x`, from 0 to 1.
+/// Smooth noise along `x`, from 0 to 1.
 #[inline]
 pub fn noise(x: f32, purpose: i32) -> f32 {
     let floor = x.floor();
@@ -33,14 +34,13 @@ pub fn noise(x: f32, purpose: i32) -> f32 {
     chance(here, 0, purpose) * (1.0 - ease) + chance(here.wrapping_add(1), 0, purpose) * ease
 }
 
-/// The sine of an angle in radians, good to a thousandth. The platform's own differs between
-/// platforms.
+/// Sine of an angle in radians, within 0.002. The one of `std` differs between platforms.
 #[inline]
 pub fn sine(angle: f32) -> f32 {
     const TURN: f32 = std::f32::consts::TAU;
     let turns = angle / TURN;
     let part = turns - turns.floor();
-    // Two parabolas and a correction.
+    // A parabola for each half turn, and a correction of fourth order.
     let x = if part < 0.5 { part * 4.0 - 1.0 } else { part * 4.0 - 3.0 };
     let arch = 1.0 - x * x;
     let sine = 0.775 * arch + 0.225 * arch * arch;
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_thresholds_of_a_tile_are_all_different_and_even() {
+    fn thresholds_of_tile_are_distinct_and_evenly_spaced() {
         let mut all: Vec<_> = (0..16).map(|n| bayer(n % 4, n / 4)).collect();
         all.sort_by(f32::total_cmp);
         for (n, threshold) in all.iter().enumerate() {
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sine_is_a_sine() {
+    fn sine_differs_little_from_std() {
         for degrees in -720..720 {
             let angle = (degrees as f32).to_radians();
             assert!((sine(angle) - f64::from(angle).sin() as f32).abs() < 0.002, "{degrees}°");

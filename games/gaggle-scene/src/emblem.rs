@@ -1,8 +1,10 @@
-//! The emblems of six seats: colour alone never carries meaning.
+//! Emblems of six slots, so that color alone never tells players apart.
+//!
+//! Called by games and menus. Absent: which player has which slot.
 
 use crate::{Bitmap, Color};
 
-/// Columns and rows of an emblem.
+/// Columns and rows of an emblem, in pixels.
 pub const SIZE: i32 = 7;
 
 /// Feather, horns, crown, star, leaf and ring.
@@ -15,7 +17,7 @@ const ROWS: [[&str; 7]; 6] = [
     ["..ppp..", ".ppppp.", "pp...pp", "pp...pp", "pp...pp", ".ppppp.", "..ppp.."],
 ];
 
-/// The emblem of a seat in a colour; seats beyond the sixth begin again.
+/// Emblem of a slot in a color; slots from 6 on repeat the first six.
 pub fn emblem(seat: usize, color: Color) -> Bitmap {
     let mut out = Bitmap::new(SIZE, SIZE);
     let light = color.mix(Color::hex(0xff_ffff), 0.4);
@@ -36,7 +38,7 @@ mod tests {
     use crate::palette;
 
     #[test]
-    fn no_two_seats_have_the_same_shape() {
+    fn every_slot_has_shape_of_its_own() {
         let shapes: Vec<Bitmap> = (0..6).map(|seat| emblem(seat, palette::TEXT)).collect();
         for (seat, shape) in shapes.iter().enumerate() {
             assert!(shapes[..seat].iter().all(|other| other != shape));

@@ -1,25 +1,27 @@
-//! The one font: five by seven pixels with two rows for tails, proportional, digits all equally
-//! wide. Bold is the same drawn twice, one pixel apart, but for the letters that would close up.
+//! The pixel font: 5 by 7 pixels and 2 rows for descenders, proportional, digits of one width.
+//!
+//! Bold draws each letter twice, one column apart, except letters that would close up. Called by
+//! the canvas, by lettering and by layouts. Absent: other scripts (`covers`).
 
-/// One character: a bit for each pixel, the highest of five is the leftmost.
+/// Pixels of a character, one bit each; the highest of five is the leftmost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Glyph {
-    /// Rows from the top; the baseline is under the seventh.
+    /// Rows from the top; the baseline is below the seventh.
     pub rows: [u8; ROWS],
-    /// Columns to leave out on the left.
+    /// Empty columns on the left, not drawn.
     left: u8,
-    /// Columns it takes.
+    /// Columns it takes, without the gap after it.
     pub width: u8,
 }
 
-/// Rows of a glyph, tails included.
+/// Rows of a glyph, descenders included.
 pub const ROWS: usize = 9;
 /// Rows of capitals and digits.
 pub const CAP_ROWS: i32 = 7;
-/// Columns of a space, and between two letters.
+/// Columns of a space character.
 const SPACE: i32 = 3;
 
-/// Each row is one digit in base 32.
+/// One digit in base 32 for each row.
 const LETTERS: &[(char, &str)] = &[
     ('A', "ehhvhhh"),
     ('B', "uhhuhhu"),
@@ -118,7 +120,8 @@ const LETTERS: &[(char, &str)] = &[
     ('±', "44v440v"),
 ];
 
-/// Bold letters of their own, up to seven columns wide, the highest of seven bits the leftmost.
+/// Bold letters that are drawn separately, up to 7 columns wide; the highest of 7 bits is the
+/// leftmost.
 const BOLD: &[(char, [u8; 7], u8)] = &[
     ('W', [0b1100011, 0b1100011, 0b1101011, 0b1101011, 0b1101011, 0b1111111, 0b0110110], 7),
     ('M', [0b1100011, 0b1110111, 0b1111111, 0b1101011, 0b1101011, 0b1100011, 0b1100011], 7),
@@ -131,7 +134,7 @@ const BOLD: &[(char, [u8; 7], u8)] = &[
 
 const COUNT: usize = LETTERS.len();
 const GLYPHS: [Glyph; COUNT] = glyphs();
-/// Where each ASCII character is in the table; the question mark stands for what is missing.
+/// Index of each ASCII character; that of `?` for a missing one.
 const ASCII: [u8; 128] = ascii();
 
 const fn glyphs() -> [Glyph; COUNT] {
@@ -185,7 +188,7 @@ const fn ascii() -> [u8; 128] {
     table
 }
 
-/// The glyph of a character; a question mark for what is missing.
+/// Glyph of a character; that of `?` for a missing one.
 pub fn find(letter: char) -> &'static Glyph {
     let number = match u8::try_from(letter) {
         Ok(letter @ 0..128) => usize::from(ASCII[usize::from(letter)]),
@@ -197,7 +200,7 @@ pub fn find(letter: char) -> &'static Glyph {
     &GLYPHS[number]
 }
 
-/// Whether every character of a text has a glyph. If not, set the whole text in another font.
+/// Whether every character has a glyph. If not, the caller sets the text in another font.
 pub fn covers(text: &str) -> bool {
     text.chars().all(|letter| letter == ' ' || LETTERS.iter().any(|(known, _)| *known == letter))
 }
@@ -206,11 +209,11 @@ fn bold_letter(letter: char) -> Option<&'static (char, [u8; 7], u8)> {
     BOLD.iter().find(|(known, ..)| *known == letter)
 }
 
-/// Columns from the start of a character to the start of the next.
+/// Columns from the start of a character to that of the next.
 fn advance(letter: char, bold: bool, track: i32) -> i32 {
     match letter {
         ' ' => return SPACE,
-        // A gap between thousands.
+        // The thin space between thousands.
         '\u{2009}' => return 2,
         _ => {}
     }
@@ -221,19 +224,18 @@ fn advance(letter: char, bold: bool, track: i32) -> i32 {
     width + 1 + track
 }
 
-/// Columns a text takes.
+/// Columns of a text, `track` extra ones between letters.
 pub fn width(text: &str, bold: bool, track: i32) -> i32 {
     text.chars().map(|letter| advance(letter, bold, track)).sum::<i32>()
         - if text.is_empty() { 0 } else { 1 + track }
 }
 
-/// Calls `dot` for every pixel of a text, left to right letter by letter, from its top left corner.
+/// Calls `dot` for every pixel of a text, letter by letter, from its top left corner.
 pub fn dots(text: &str, bold: bool, track: i32, mut dot: impl FnMut(i32, i32)) {
     runs(text, bold, track, |x, y, count| (x..x + count).for_each(|x| dot(x, y)));
 }
 
-/// Calls `run` for pixels of a text that stand side by side in a letter: the first of them, and how
-/// many.
+/// Calls `run` for pixels side by side in a letter, with the first one's place and their count.
 pub fn runs(text: &str, bold: bool, track: i32, mut run: impl FnMut(i32, i32, i32)) {
     let mut left = 0;
     for letter in text.chars() {
@@ -254,7 +256,7 @@ pub fn runs(text: &str, bold: bool, track: i32, mut run: impl FnMut(i32, i32, i3
     }
 }
 
-/// Ones side by side in a row whose highest bit is its leftmost pixel.
+/// Calls `run` for ones side by side in a row whose highest bit is the leftmost pixel.
 fn row_runs(mut row: u8, mut run: impl FnMut(i32, i32)) {
     let mut passed = 0;
     while row != 0 {
@@ -267,7 +269,7 @@ fn row_runs(mut row: u8, mut run: impl FnMut(i32, i32)) {
     }
 }
 
-/// A number with a thin gap between thousands: `24 250`.
+/// Writes a number with a thin space between thousands: `24 250`.
 pub fn thousands(number: u32, out: &mut String) {
     use std::fmt::Write;
     // Writing to a String cannot fail.
@@ -289,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_are_as_wide_as_their_pixels_and_digits_all_alike() {
+    fn letters_take_their_pixels_and_digits_one_width() {
         assert_eq!(find('i').width, 3);
         assert_eq!(find('W').width, 5);
         assert!(('0'..='9').all(|digit| find(digit).width == 5));
@@ -300,13 +302,13 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_the_ones_of_a_row() {
+    fn runs_are_ones_of_row() {
         for row in 0..=u8::MAX {
             let mut seen = 0;
             row_runs(row, |x, count| {
                 assert!(count > 0 && x + count <= 8);
                 seen |= (0xff_u32 >> x) as u8 & !(0xff_u32 >> (x + count)) as u8;
-                // The pixel after it is not there: no run is cut in two.
+                // The pixel after a run is empty: no run is split.
                 assert_eq!(u32::from(row) << 1 << (x + count) & 0x100, 0);
             });
             assert_eq!(seen, row);
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn no_dot_lies_outside_the_width() {
+    fn no_dot_is_outside_width() {
         for bold in [false, true] {
             for (letter, _) in LETTERS {
                 let text = letter.to_string();
@@ -330,14 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn names_in_other_scripts_are_recognised_as_such() {
+    fn text_in_other_script_is_not_covered() {
         assert!(covers("Big Tam · 24"));
         assert!(!covers("Gänsehirt"));
         assert_eq!(find('雁'), find('?'));
     }
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn thousands_are_separated() {
         for (number, text) in
             [(0, "0"), (999, "999"), (24_250, "24\u{2009}250"), (1_000_050, "1\u{2009}000\u{2009}050")]
         {

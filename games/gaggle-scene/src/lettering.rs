@@ -1,9 +1,11 @@
-//! Big letters: the font enlarged with Scale2x so that corners round off, lit like everything else.
+//! Large lettering: the font enlarged with Scale2x, so that corners are round, and lit.
+//!
+//! Called by games for titles. Absent: the font (`font.rs`).
 
 use crate::{Bitmap, Color, bayer, font, palette};
 
-/// A text as a picture, enlarged by 2 for each round, filled from the first colour at the top to
-/// the last.
+/// Image of a text, doubled in size `rounds` times, filled from the first color at the top to the
+/// last. `track` is extra columns between letters.
 pub fn lettering(text: &str, colors: &[Color], rounds: u32, track: i32) -> Bitmap {
     let mut mask = Mask::new(font::width(text, false, track) + 4, font::ROWS as i32 + 2);
     font::dots(text, false, track, |x, y| mask.set(x + 1, y + 1));
@@ -63,7 +65,7 @@ impl Mask {
         (0..self.height).flat_map(|y| (0..self.width).map(move |x| (x, y))).filter(|&(x, y)| self.get(x, y))
     }
 
-    /// Scale2x: each pixel becomes four, and diagonal neighbours decide about the corners.
+    /// Scale2x: each pixel becomes four, and its neighbors decide about the corners.
     fn doubled(&self) -> Mask {
         let mut out = Mask::new(self.width * 2, self.height * 2);
         for y in 0..self.height {

@@ -1,7 +1,7 @@
-//! What a game shows and sounds like, as plain data, and a painter.
+//! Scenes, sounds and images of games as plain data, and a software painter.
 //!
 #![doc = include_str!("../README.md")]
-// Pictures are looked at, never simulated.
+// Nothing drawn is part of a simulated state.
 #![allow(clippy::float_arithmetic)]
 
 mod album;

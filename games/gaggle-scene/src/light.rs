@@ -1,29 +1,29 @@
-//! The rule that makes everything look like one picture: a cold moon above, a fire below.
+//! Sprites: flat pixel data, lit by a cold moon above and a fire below.
 //!
-//! Sprite data is flat: rows of letters, each letter a material of four tones. Outline, moon edge
-//! and fire edge are added when a sprite is baked, once for each of four lights, from high above
-//! the fire to close to it.
+//! Rows of letters name materials of four tones each. Baking adds the outline, the moonlit and the
+//! firelit edge, once for each light. Called by games when they make their images. Absent: the
+//! data.
 
 use crate::{Bitmap, Color, palette};
 
-/// How many lights there are: 0 is far above the fire, 3 right over it.
+/// Number of lights: 0 is far above the fire, 3 right over it.
 pub const LIGHTS: usize = 4;
 
-/// The four tones of a material.
+/// Colors of a material by light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tones {
-    /// Under the moon.
+    /// Color of edges that face the moon.
     pub moon: Color,
-    /// Color between light and shadow.
+    /// Color of surfaces between the edges.
     pub base: Color,
-    /// In the shade.
+    /// Color of edges in shadow.
     pub shade: Color,
-    /// Lit by the fire.
+    /// Color of edges that face the fire.
     pub fire: Color,
 }
 
 impl Tones {
-    /// From four hexadecimal colours.
+    /// Tones from four numbers `0xrrggbb`.
     pub const fn hex(moon: u32, base: u32, shade: u32, fire: u32) -> Tones {
         Tones {
             moon: Color::hex(moon),
@@ -33,12 +33,12 @@ impl Tones {
         }
     }
 
-    /// One colour in any light: eyes, lance tips, throats.
+    /// The same color in any light, as for eyes and lance tips.
     pub const fn flat(color: Color) -> Tones {
         Tones { moon: color, base: color, shade: color, fire: color }
     }
 
-    /// Cloth of a colour.
+    /// Tones of cloth of this color.
     pub fn cloth(color: Color) -> Tones {
         Tones {
             moon: color.mix(Color::hex(0xff_ffff), 0.45),
@@ -48,7 +48,7 @@ impl Tones {
         }
     }
 
-    /// The darker side of the same cloth.
+    /// Tones of the darker side of that cloth.
     pub fn cloth_shade(color: Color) -> Tones {
         Tones {
             moon: color,
@@ -59,21 +59,21 @@ impl Tones {
     }
 }
 
-/// A letter of sprite data and what it is made of.
+/// A letter of sprite data and its tones.
 pub type Material = (char, Tones);
 
-/// A piece of a sprite: rows of letters at a place in the sprite's cell.
+/// A piece of a sprite: rows of letters, placed in the sprite's cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// Columns from the left of the cell; may lie outside of it.
+    /// Columns from the left of the cell; may be outside of it.
     pub x: i32,
-    /// Rows from the top of the cell; may lie outside of it.
+    /// Rows from the top of the cell; may be outside of it.
     pub y: i32,
-    /// Letters; `.` is empty.
+    /// One letter per pixel; `.` is empty.
     pub rows: &'static [&'static str],
 }
 
-/// Parts stacked in a cell, back to front.
+/// Parts stacked in a cell, from back to front.
 #[derive(Debug, Clone)]
 pub struct Sprite {
     width: i32,
@@ -81,13 +81,13 @@ pub struct Sprite {
     letters: Vec<char>,
 }
 
-/// Character of a transparent pixel.
+/// Letter of a transparent pixel.
 const EMPTY: char = '.';
-/// The line under something that crosses the sprite, and seams drawn by hand.
+/// Letter of the line below a part that crosses the sprite.
 const LINE: char = 'k';
 
 impl Sprite {
-    /// An empty cell.
+    /// An empty cell of this size in pixels.
     pub fn new(width: i32, height: i32) -> Sprite {
         Sprite { width, height, letters: vec![EMPTY; (width * height) as usize] }
     }
@@ -97,13 +97,13 @@ impl Sprite {
         if inside { self.letters[(y * self.width + x) as usize] } else { EMPTY }
     }
 
-    /// Puts a part in front of what is there, moved by so much.
+    /// Adds a part in front of the others, moved by `dx`, `dy`.
     pub fn put(&mut self, part: &Part, dx: i32, dy: i32) -> &mut Sprite {
         self.place(part, dx, dy, false)
     }
 
-    /// Puts a part in front with a dark line under its first row, where it crosses something: a
-    /// lance.
+    /// Adds a part in front, with a dark line below its first row where it crosses others, as a
+    /// lance does.
     pub fn put_across(&mut self, part: &Part, dx: i32, dy: i32) -> &mut Sprite {
         self.place(part, dx, dy, true)
     }
@@ -125,14 +125,14 @@ impl Sprite {
         self
     }
 
-    /// Puts one letter in front of what is there: for shapes that are computed.
+    /// Sets one letter, for shapes that are computed.
     pub fn set(&mut self, x: i32, y: i32, letter: char) {
         if x >= 0 && y >= 0 && x < self.width && y < self.height {
             self.letters[(y * self.width + x) as usize] = letter;
         }
     }
 
-    /// The sprite in one of the four lights. The first material that has a letter counts.
+    /// Image of the sprite in one light. The first list that has a letter defines it.
     ///
     /// # Panics
     /// If a letter has no material: the data is wrong.
@@ -175,7 +175,7 @@ impl Sprite {
 
 fn find<'a>(materials: &[&'a [Material]], letter: char) -> &'a Tones {
     let known = materials.iter().flat_map(|list| list.iter()).find(|(known, _)| *known == letter);
-    // Not `{letter:?}`: that brings 3 kB of Unicode tables into each page.
+    // Not `{letter:?}`, which adds 3 kB of Unicode tables to each page.
     &known.unwrap_or_else(|| panic!("no material for the letter {letter}")).1
 }
 
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn moon_above_fire_below_ink_around() {
+    fn edges_are_moonlit_above_firelit_below_inked_around() {
         let ink = Some(palette::INK.rgb());
         assert_eq!(column(0)[..3], [ink, Some(0x11_1111), Some(0x22_2222)]);
         assert_eq!(column(0)[5..], [Some(0x33_3333), ink]);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearer_the_fire_the_more_rows_it_lights() {
+    fn more_rows_are_lit_nearer_to_fire() {
         let warm = |light| {
             column(light).iter().flatten().filter(|rgb| **rgb > 0x22_2222 && **rgb <= 0x44_4444).count()
         };
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lance_has_a_line_under_it_where_it_crosses_the_bird() {
+    fn part_put_across_has_line_below_where_it_crosses() {
         let lance = Part { x: 0, y: 3, rows: &["LLLLL"] };
         let mut sprite = Sprite::new(5, 7);
         sprite.put(&BLOCK, 0, 0).put_across(&lance, 0, 0);

@@ -1,19 +1,19 @@
-//! Text in a given width: cut with an ellipsis, broken into lines, or as the caption of a page of
-//! how to play.
+//! Text in a given width: cut with an ellipsis, broken into lines, or as a caption.
+//!
+//! Called by games and pages. Absent: glyphs (`font.rs`).
 
 use std::borrow::Cow;
 
 use crate::{Scene, View, font, palette};
 
-/// From the top of one line of a caption to the next.
+/// Rows from one line of a caption to the next.
 const LINE: i32 = 11;
-/// More lines than that are no caption.
+/// Most lines of a caption.
 const LINES_MAX: usize = 6;
 
-/// As much of a text as fits into so many columns: what does not fit is left out, and three dots
-/// say so.
+/// As much of a text as fits into `wide` columns, with an ellipsis for the rest.
 pub fn fitted(text: &str, wide: i32, bold: bool) -> Cow<'_, str> {
-    // No column is that long, and a hostile name is not measured to its end.
+    // No column is that wide, so a hostile name is not measured to its end.
     let text = match text.char_indices().nth(240) {
         Some((end, _)) => text.get(..end).unwrap_or_default(),
         None => text,
@@ -39,7 +39,7 @@ pub fn fitted(text: &str, wide: i32, bold: bool) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// A text in lines of at most this width; the last of `lines` is cut if it must be.
+/// A text in lines of at most `wide` columns. The last of `lines` is cut if necessary.
 pub fn wrapped(text: &str, wide: i32, lines: usize) -> Vec<String> {
     let mut done: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -56,9 +56,8 @@ pub fn wrapped(text: &str, wide: i32, lines: usize) -> Vec<String> {
 }
 
 impl Scene {
-    /// A title and what there is to say about it, on a panel of its own. It begins so many art
-    /// pixels below the top of the world; on a screen held upright it is below the world, so that
-    /// it covers nothing of what it explains.
+    /// Adds a title and a text on a panel, `below` art pixels below the top of the world. On an
+    /// upright screen it is below the world, where it hides nothing.
     pub fn caption(&mut self, view: View, below: i32, title: &str, text: &str) {
         let (width, height) = (view.word_width(), view.word_height());
         let words = |art: i32| art * view.scale / view.word_scale;
@@ -85,7 +84,7 @@ mod tests {
     use crate::{Align, Item};
 
     #[test]
-    fn text_of_any_length_is_cut_to_its_column() {
+    fn text_of_any_length_is_cut_to_column() {
         for text in ["", "Wren", "Sister Agnes of the Lower Sedge", &"W".repeat(100_000), "雁雁雁雁雁雁"]
         {
             for wide in [-5, 0, 3, 9, 40, 200] {
@@ -108,7 +107,7 @@ mod tests {
 
     #[test]
     fn caption_of_any_length_stays_on_its_panel() {
-        let text = "Scatter, puffball, hornet, lantern, shell; and one that turns everybody around.";
+        let text = "Scatter, puffball, hornet, lantern, shell; and one that turns every craft around.";
         for (width, height, scale, words) in
             [(780, 1688, 2, 4), (1170, 2532, 3, 5), (1688, 780, 3, 4), (2532, 1170, 5, 5), (1280, 720, 3, 2)]
         {
@@ -129,7 +128,7 @@ mod tests {
                 assert!(top as i32 > y && (top as i32) + font::CAP_ROWS < y + tall, "{width}×{height}");
                 read = format!("{read} {}", scene.text_of(words));
             }
-            assert_eq!(read, format!(" Bring them down {text}"), "nothing is left out");
+            assert_eq!(read, format!(" Bring them down {text}"), "a part of the text is missing");
         }
     }
 }

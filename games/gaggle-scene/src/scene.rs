@@ -1,117 +1,119 @@
-//! A picture as a list: what is drawn where, back to front.
+//! A picture and its sounds as lists: items from back to front, and cues.
+//!
+//! Filled by games, painted by the canvas and by browsers. Absent: painting, sizes of screens.
 
 use crate::{Color, Cue, ImageId};
 
-/// One thing to draw. Places are in art pixels from the world's top left corner, or, among the
-/// words of a scene, in word pixels from the screen's.
+/// One item to draw. Places and sizes are in art pixels from the world's top left corner, or, in
+/// [`Scene::words`], in word pixels from the screen's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Item {
-    /// An image. Fractions of a pixel are kept up to the screen's own pixels.
+    /// An image, placed to a pixel of the screen.
     Image {
         /// Image to draw.
         image: ImageId,
-        /// Its left edge.
+        /// Left edge of the image.
         x: f32,
-        /// Its top edge.
+        /// Top edge of the image.
         y: f32,
-        /// Left and right exchanged.
+        /// Whether left and right are swapped.
         mirrored: bool,
-        /// How much of it is there, in sixteenths: the dither decides which pixels.
+        /// Opacity in sixteenths, by dither.
         shown: u8,
-        /// Everything in one colour instead of its own.
+        /// Color of all its opaque pixels, in place of their own.
         flash: Option<Color>,
     },
-    /// A filled rectangle.
+    /// A filled rectangle, placed to a pixel of the screen.
     Fill {
-        /// Left edge in world pixels.
+        /// Left edge of the rectangle.
         x: f32,
-        /// Top edge in world pixels.
+        /// Top edge of the rectangle.
         y: f32,
-        /// Width in world pixels.
+        /// Width of the rectangle.
         width: f32,
-        /// Height in world pixels.
+        /// Height of the rectangle.
         height: f32,
         /// Color of the rectangle.
         color: Color,
-        /// How much of it, in 256ths.
+        /// Opacity in 256ths.
         share: u16,
     },
-    /// A panel with chamfered corners, the one container of the whole arcade.
+    /// A panel with cut corners, the container of all texts.
     Panel {
-        /// Left edge in screen pixels.
+        /// Left edge of the panel.
         x: i32,
-        /// Top edge in screen pixels.
+        /// Top edge of the panel.
         y: i32,
-        /// Width in screen pixels.
+        /// Width of the panel.
         width: i32,
-        /// Height in screen pixels.
+        /// Height of the panel.
         height: i32,
-        /// Color of the area.
+        /// Color of its inside.
         fill: Color,
-        /// How much of that, in 256ths.
+        /// Opacity of its inside, in 256ths.
         share: u16,
-        /// The line around it.
+        /// Color of its border, if it has one.
         edge: Option<Color>,
     },
     /// One line of text.
     Text {
-        /// Where they are in [`Scene::text_of`].
+        /// Its characters, for [`Scene::text_of`].
         words: Words,
-        /// Left edge, middle or right edge.
+        /// Left edge, center or right edge, as `align` says.
         x: f32,
-        /// The top of capitals.
+        /// Top edge of capital letters.
         y: f32,
         /// Color of the text.
         color: Color,
-        /// What `x` is.
+        /// Which point of the text `x` is.
         align: Align,
-        /// Twice as strong.
+        /// Whether strokes are two pixels wide.
         bold: bool,
-        /// Additional columns between letters.
+        /// Extra columns between letters.
         track: i8,
-        /// Enlarged by this.
+        /// Scale of the font.
         size: u8,
-        /// A line all around.
+        /// Color of a line around the letters.
         outline: Option<Color>,
-        /// A copy one pixel below.
+        /// Color of a copy one pixel below.
         shadow: Option<Color>,
     },
 }
 
-/// Where a text is in a scene.
+/// Range of a text in its scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Words {
     start: u32,
     end: u32,
 }
 
-/// Which point of a text is given.
+/// Point of a text that its `x` gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Align {
     /// Its left edge.
     #[default]
     Left,
-    /// Anchor at the middle.
+    /// Its center.
     Centre,
     /// Its right edge.
     Right,
 }
 
-/// A picture and its sounds. Keep one and [`clear`](Scene::clear) it: then drawing allocates
-/// nothing.
+/// A picture and its sounds. Reuse one with [`clear`](Scene::clear), so that drawing does not
+/// allocate.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
-    /// The world, in art pixels from its top left corner, back to front.
+    /// The world, in art pixels from its top left corner, from back to front.
     pub art: Vec<Item>,
-    /// What is written over it, in word pixels from the screen's top left corner.
+    /// Texts over the world, in word pixels from the screen's top left corner.
     pub words: Vec<Item>,
-    /// What is heard: everything recent, whether it was heard before or not.
+    /// Recent cues, including those that were in scenes before.
     pub cues: Vec<Cue>,
     text: String,
 }
 
 impl Scene {
-    /// Removes all commands.
+    /// Removes all items, texts and cues.
     pub fn clear(&mut self) {
         self.art.clear();
         self.words.clear();
@@ -119,52 +121,52 @@ impl Scene {
         self.text.clear();
     }
 
-    /// The characters of a text.
+    /// Characters of a text of this scene.
     pub fn text_of(&self, words: Words) -> &str {
         self.text.get(words.start as usize..words.end as usize).unwrap_or_default()
     }
 
-    /// Adds an image.
+    /// Adds an image to the world.
     pub fn image(&mut self, image: ImageId, x: f32, y: f32) {
         self.art.push(Item::Image { image, x, y, mirrored: false, shown: 16, flash: None });
     }
 
-    /// Adds a rectangle.
+    /// Adds an opaque rectangle to the world.
     pub fn fill(&mut self, x: i32, y: i32, width: i32, height: i32, color: Color) {
         self.blend(x as f32, y as f32, width as f32, height as f32, color, 1.0);
     }
 
-    /// Adds a rectangle that lets through what is behind it.
+    /// Adds a translucent rectangle to the world; `share` is 0 to 1.
     pub fn blend(&mut self, x: f32, y: f32, width: f32, height: f32, color: Color, share: f32) {
         self.art.push(Item::Fill { x, y, width, height, color, share: share_256(share) });
     }
 
-    /// Adds one pixel, anywhere between pixels.
+    /// Adds one opaque pixel to the world.
     pub fn dot(&mut self, x: f32, y: f32, color: Color) {
         self.blend(x, y, 1.0, 1.0, color, 1.0);
     }
 
-    /// Adds a panel.
+    /// Adds a panel to the world; `rect` is left, top, width, height.
     pub fn panel(&mut self, rect: (i32, i32, i32, i32), fill: Color, share: f32, edge: Option<Color>) {
         let (x, y, width, height) = rect;
         self.art.push(Item::Panel { x, y, width, height, fill, share: share_256(share), edge });
     }
 
-    /// Adds a text to the world.
+    /// Adds a text to the world, with its top left corner at `x`, `y`.
     pub fn text(&mut self, text: &str, x: f32, y: f32, color: Color) -> TextHandle<'_> {
         let item = self.text_item(text, x, y, color);
         self.art.push(item);
         TextHandle(self.art.last_mut())
     }
 
-    /// Adds a text over the world.
+    /// Adds a text over the world, in word pixels.
     pub fn word(&mut self, text: &str, x: f32, y: f32, color: Color) -> TextHandle<'_> {
         let item = self.text_item(text, x, y, color);
         self.words.push(item);
         TextHandle(self.words.last_mut())
     }
 
-    /// Adds a panel over the world.
+    /// Adds a panel over the world, in word pixels.
     pub fn word_panel(&mut self, rect: (i32, i32, i32, i32), fill: Color, share: f32, edge: Option<Color>) {
         let (x, y, width, height) = rect;
         self.words.push(Item::Panel { x, y, width, height, fill, share: share_256(share), edge });
@@ -183,7 +185,7 @@ fn share_256(share: f32) -> u16 {
     (share.clamp(0.0, 1.0) * 256.0 + 0.5) as u16
 }
 
-/// The text just added, to say more about it.
+/// The text just added, to change its style.
 #[derive(Debug)]
 pub struct TextHandle<'a>(Option<&'a mut Item>);
 
@@ -202,18 +204,18 @@ macro_rules! text_settings {
 }
 
 text_settings! {
-    /// `x` is its middle.
+    /// Makes `x` the center of the text.
     centred() => align = Align::Centre;
-    /// `x` is its right edge.
+    /// Makes `x` the right edge of the text.
     right() => align = Align::Right;
-    /// Twice as strong.
+    /// Makes strokes two pixels wide.
     bold() => bold = true;
-    /// So many more columns between letters.
+    /// Adds columns between letters.
     tracked(columns: i8) => track = columns;
     /// Scales by a whole number, at least 1.
     sized(times: u8) => size = times.max(1);
-    /// With a line all around.
+    /// Draws a line around the letters.
     outlined(color: Color) => outline = Some(color);
-    /// With a copy one pixel below.
+    /// Draws a copy one pixel below the letters.
     shadowed(color: Color) => shadow = Some(color);
 }

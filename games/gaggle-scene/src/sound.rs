@@ -1,96 +1,99 @@
-//! Recipes for sounds: everything is synthesised, nothing is recorded.
+//! Recipes of synthesized sounds, as plain data.
+//!
+//! Written by games, played by a page's synthesizer. Absent: recordings, audio devices, when sounds
+//! start (`cue.rs`).
 
-/// The shape of a tone.
+/// Waveform of a voice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wave {
     /// Sine wave, a pure tone.
     Sine,
-    /// Triangle wave, soft.
+    /// Triangle wave, a soft tone.
     Triangle,
-    /// Square wave, hollow.
+    /// Square wave, a hollow tone.
     Square,
-    /// Sawtooth wave, sharp.
+    /// Sawtooth wave, a sharp tone.
     Saw,
-    /// No tone: the frequencies do not count.
+    /// Noise, for which frequencies do not count.
     Noise,
 }
 
-/// What a filter lets through.
+/// Frequencies that a filter passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterKind {
-    /// What is below.
+    /// Those below its frequency.
     Low,
-    /// What is above.
+    /// Those above its frequency.
     High,
-    /// What is near.
+    /// Those near its frequency.
     Band,
 }
 
-/// A filter that moves from one frequency to another while the voice sounds.
+/// A filter whose frequency glides while the voice sounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Filter {
-    /// What it lets through.
+    /// Frequencies that it passes.
     pub kind: FilterKind,
-    /// Hertz at the start.
+    /// Frequency at the start, in hertz.
     pub from: f32,
-    /// Hertz at the end.
+    /// Frequency at the end, in hertz.
     pub to: f32,
-    /// How narrow it is.
+    /// Quality factor: higher is narrower.
     pub q: f32,
 }
 
-/// How loud a voice is over its time.
+/// Loudness of a voice over time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Envelope {
-    /// Milliseconds after the cue.
+    /// Start after the cue, in milliseconds.
     pub start: f32,
-    /// Milliseconds to full loudness.
+    /// Time to full loudness, in milliseconds.
     pub attack: f32,
-    /// Milliseconds until it is gone.
+    /// Time from start to silence, in milliseconds.
     pub length: f32,
-    /// Loudness, 1 is full.
+    /// Loudness at the peak; 1 is full.
     pub gain: f32,
 }
 
 /// One tone or noise of a recipe.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Voice {
-    /// Shape of the wave.
+    /// Waveform of the voice.
     pub wave: Wave,
-    /// Hertz at the start.
+    /// Frequency at the start, in hertz.
     pub from: f32,
-    /// Hertz at the end.
+    /// Frequency at the end, in hertz.
     pub to: f32,
     /// Loudness over time.
     pub envelope: Envelope,
-    /// What takes the edge off it.
+    /// Filter it passes through, if any.
     pub filter: Option<Filter>,
-    /// Wavers so many times a second.
+    /// Vibrato in hertz; 0 is none.
     pub vibrato: f32,
 }
 
 impl Voice {
-    /// A voice that starts with the cue, at once loud and then dying away.
+    /// A voice that starts with the cue and fades; frequencies in hertz, `length` in milliseconds.
     pub const fn new(wave: Wave, from: f32, to: f32, length: f32, gain: f32) -> Voice {
         let envelope = Envelope { start: 0.0, attack: 2.0, length, gain };
         Voice { wave, from, to, envelope, filter: None, vibrato: 0.0 }
     }
 
-    /// The same, some milliseconds later.
+    /// This voice, starting `milliseconds` after the cue.
     #[must_use]
     pub const fn after(mut self, milliseconds: f32) -> Voice {
         self.envelope.start = milliseconds;
         self
     }
 
-    /// The same, through a filter.
+    /// This voice through a filter, frequencies in hertz.
     #[must_use]
     pub const fn through(mut self, kind: FilterKind, from: f32, to: f32, q: f32) -> Voice {
         self.filter = Some(Filter { kind, from, to, q });
         self
     }
 
-    /// The same, wavering.
+    /// This voice with a vibrato of `hertz`.
     #[must_use]
     pub const fn wavering(mut self, hertz: f32) -> Voice {
         self.vibrato = hertz;
@@ -98,13 +101,13 @@ impl Voice {
     }
 }
 
-/// A sound: some voices at once or after each other.
+/// A sound of one or more voices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recipe {
-    /// Name of the recipe.
+    /// Name in tests and lists of sounds.
     pub name: &'static str,
-    /// Voices that sound together.
+    /// Voices, each with its own start.
     pub voices: &'static [Voice],
-    /// How much the pitch differs from one cue to the next, 0.04 is four percent up or down.
+    /// Random change of pitch from cue to cue: 0.04 is up to 4 percent up or down.
     pub spread: f32,
 }

@@ -1,39 +1,41 @@
-//! How much of a world fits on a screen, and how large.
+//! Scale and offset of a world on a screen.
+//!
+//! Made by pages for each screen size, read by all painters. Absent: device pixels and browsers.
 
-/// A screen and the world in it. The world has a fixed size in art pixels; the view shows it
-/// enlarged by a whole number, centred, and fills what is left over with bleed, so there are never
-/// bars and never a blurred pixel.
+/// A screen and the world in it. The world has a fixed size in art pixels, is enlarged by a whole
+/// number and centered. The rest of the screen shows bleed, so that no bars and no blurred pixels
+/// appear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
-    /// Screen pixels across.
+    /// Width of the screen, in screen pixels.
     pub width: i32,
-    /// Screen pixels down.
+    /// Height of the screen, in screen pixels.
     pub height: i32,
-    /// Screen pixels of one art pixel.
+    /// Screen pixels per art pixel.
     pub scale: i32,
-    /// Screen pixels of one pixel of words.
+    /// Screen pixels per pixel of words.
     pub word_scale: i32,
-    /// Art pixels across, the last one possibly cut.
+    /// Width of the screen in art pixels; the last may be cut off.
     pub art_width: i32,
-    /// Art pixels down.
+    /// Height of the screen in art pixels; the last may be cut off.
     pub art_height: i32,
-    /// Art pixels of bleed to the left of the world.
+    /// Art pixels of bleed left of the world; negative if the screen is narrower.
     pub left: i32,
-    /// Art pixels of bleed above it.
+    /// Art pixels of bleed above the world; negative if the screen is lower.
     pub top: i32,
 }
 
 impl View {
-    /// The largest view of a world on a screen.
+    /// The largest view in which the whole world fits, if any does.
     pub fn fit(width: i32, height: i32, world_width: i32, world_height: i32) -> View {
         let (width, height) = (width.max(1), height.max(1));
         let scale = (width / world_width.max(1)).min(height / world_height.max(1)).max(1);
-        // Two screen pixels at scale 3, and so on: words are finer than art.
+        // Two thirds of the scale of art, rounded: words are finer.
         let word_scale = ((scale * 2 + 1) / 3).max(1);
         View::at_scale(width, height, world_width, world_height, scale, word_scale)
     }
 
-    /// A view at a scale of one's own choice.
+    /// A view at given scales, for pages that choose their own.
     pub fn at_scale(
         width: i32,
         height: i32,
@@ -57,12 +59,12 @@ impl View {
         }
     }
 
-    /// Characters of text per line.
+    /// Width of the screen in pixels of words.
     pub const fn word_width(&self) -> i32 {
         self.width / self.word_scale
     }
 
-    /// Lines of text per screen.
+    /// Height of the screen in pixels of words.
     pub const fn word_height(&self) -> i32 {
         self.height / self.word_scale
     }
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_world_is_as_large_as_whole_pixels_allow() {
+    fn world_is_as_large_as_whole_pixels_allow() {
         let check = |width, height, scale, word_scale, art, bleed| {
             let view = View::fit(width, height, 384, 216);
             let seen =

@@ -1,8 +1,7 @@
-//! A fixed minute of gander: what its state must come to on every machine, natively and in WASM.
+//! A fixed minute of gander, whose state is equal on every machine, natively and in WASM.
 //!
-//! Everybody's pad comes from one generator, and people come and go. The result is left in memory
-//! behind two words that are easy to find, because a WASM host without imports can see nothing
-//! else.
+//! One generator makes all pads, and players leave and come back. The result stays in memory behind
+//! two marker words, because a host of WASM without imports sees only its memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,10 +10,10 @@ use gaggle_timeline::{Game, Inputs};
 use gander::{Gander, Mode, Pad, SEATS, Setup};
 
 /// Size in bytes and hash of the state after the fixed minute.
-#[allow(dead_code)] // As a program it only reports; the test that includes it compares.
+#[allow(dead_code)] // Only the test that includes this file compares it.
 pub(crate) const GOLDEN: (u64, u64) = (2226, gander::FINGERPRINT);
 
-/// Marks the place of the result in memory.
+/// Words in front of the result in memory.
 pub(crate) const MARK: [u64; 2] = [0x6a7d_9e21_00c0_ffee, 0x1982_0715_2026_1115];
 
 static RESULT: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
@@ -48,7 +47,7 @@ fn main() {
     for (word, value) in RESULT.iter().zip([MARK[0], MARK[1], size, hash]) {
         word.store(value, Ordering::Relaxed);
     }
-    // Read from outside of the module.
+    // Keeps the result, which is read from outside of the module.
     std::hint::black_box(&RESULT);
     println!("{size} bytes, {hash:#018x}");
 }

@@ -1,59 +1,56 @@
-//! The fen as a place: its size, its seam, its ledges and pads, and the arithmetic of positions.
+//! Geometry of the fen: size, ledges, pads, and arithmetic of positions that wrap.
 //!
-//! Nothing here changes during a match. Which ledges are there at the moment is `ledges.rs`, what
-//! burns is `pits.rs`.
+//! Used by all rules and the picture. Absent: what changes during a match (`ledges.rs`, `pits.rs`).
 
-/// Sub-pixels in a pixel. Positions and velocities are whole numbers of these.
+/// Sub-pixels in a pixel: the unit of positions and velocities.
 pub const PX: i32 = 256;
 
-/// Width of the fen in pixels. The left and the right edge are the same place.
+/// Width of the fen in pixels. Left and right edge are the same place.
 pub const WIDTH: i32 = 384;
 /// Height of the fen in pixels.
 pub const HEIGHT: i32 = 216;
-/// Width in sub-pixels: every x is from 0 up to but not including this.
+/// Width in sub-pixels: x is from 0 to `SPAN` − 1.
 pub const SPAN: i32 = WIDTH * PX;
-/// Nothing flies above this row.
+/// Row of pixels above which nothing flies.
 pub const CEILING: i32 = 14;
-/// The surface of the fire.
+/// Row of the surface of the fire.
 pub const FIRE: i32 = 205;
-/// Whoever sinks below this row is gone: seven pixels into the fire.
+/// Row below which a body or egg is lost: 7 pixels into the fire.
 pub const DROWN: i32 = FIRE + 7;
 
-/// Nothing is ever higher than this, in sub-pixels: far enough above the picture for whatever
-/// bounces.
+/// Least y of any body, in sub-pixels: far enough above the picture for any bounce.
 pub const Y_MIN: i32 = -64 * PX;
-/// Nor lower than this.
+/// Greatest y of any body, in sub-pixels.
 pub const Y_MAX: i32 = (HEIGHT + 64) * PX;
 
-/// A solid strip of ground, in pixels. `x` may lie so far right that the ledge wraps around the
-/// seam.
+/// A strip of solid ground. One whose right end is beyond [`WIDTH`] wraps around the edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ledge {
-    /// What it is called.
+    /// Name in messages of tests.
     pub name: &'static str,
-    /// Left end in pixels.
+    /// Left end, in pixels.
     pub x: i32,
-    /// The row feet stand on.
+    /// Row that feet stand on.
     pub top: i32,
-    /// How long it is.
+    /// Length in pixels.
     pub width: i32,
-    /// How deep it is.
+    /// Thickness in pixels.
     pub depth: i32,
 }
 
-/// How many ledges there are.
+/// Number of ledges.
 pub const LEDGES: usize = 6;
-/// The two halves at the top, one ledge around the seam.
+/// Index of the top ledge, which wraps around the edge.
 pub const HIGH_SEDGE: usize = 0;
-/// The long one under the moon.
+/// Index of the long ledge below the moon.
 pub const LONG_EYOT: usize = 1;
-/// The step on the right.
+/// Index of the short ledge on the right.
 pub const MOONSTEP: usize = 2;
-/// The two halves in the middle, one ledge around the seam.
+/// Index of the middle ledge, which wraps around the edge.
 pub const MERE: usize = 3;
-/// The low one.
+/// Index of the ledge above the rock.
 pub const LOW_EYOT: usize = 4;
-/// The rock at the bottom, which nothing removes.
+/// Index of the rock at the bottom, which is always there.
 pub const HEARTHSTONE: usize = 5;
 
 /// All ledges, from top to bottom.
@@ -67,38 +64,38 @@ pub const LEDGE: [Ledge; LEDGES] = [
 ];
 
 impl Ledge {
-    /// Whether any of `half` sub-pixels to either side of `x` is over this ledge.
+    /// Whether a body from `x - half` to `x + half`, in sub-pixels, is above or below this ledge.
     #[inline]
     pub const fn spans(&self, x: i32, half: i32) -> bool {
         wrap(x - self.x * PX + half) < self.width * PX + 2 * half
     }
 
-    /// The first row below it that is free again.
+    /// First free row below it.
     #[inline]
     pub const fn bottom(&self) -> i32 {
         self.top + self.depth
     }
 
-    /// Its middle, in sub-pixels.
+    /// Horizontal middle, in sub-pixels.
     #[inline]
     pub const fn middle(&self) -> i32 {
         wrap((self.x + self.width / 2) * PX)
     }
 }
 
-/// Where somebody may appear: a flat stone on a ledge.
+/// A flat stone on which knights and riders appear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StonePad {
-    /// The ledge it lies on.
+    /// Index of the ledge it lies on.
     pub ledge: usize,
-    /// Its middle, in pixels.
+    /// Horizontal middle, in pixels.
     pub x: i32,
 }
 
-/// How many pads there are: one for each seat.
+/// Number of pads, one for each slot.
 pub const PADS: usize = 4;
 
-/// The pads; seat *n* prefers pad *n*.
+/// All pads; slot *n* prefers pad *n*.
 pub const PAD: [StonePad; PADS] = [
     StonePad { ledge: HEARTHSTONE, x: 252 },
     StonePad { ledge: LONG_EYOT, x: 163 },
@@ -106,10 +103,10 @@ pub const PAD: [StonePad; PADS] = [
     StonePad { ledge: MOONSTEP, x: 275 },
 ];
 
-/// Brings an x back into the fen.
+/// Brings `x`, in sub-pixels, back into the fen.
 #[inline]
 pub const fn wrap(x: i32) -> i32 {
-    // One turn is all that movement ever needs; anything farther off is not worth a division here.
+    // Movement never exceeds one turn, so the divisions are rarely reached.
     if x < 0 {
         let x = x + SPAN;
         if x < 0 { x.rem_euclid(SPAN) } else { x }
@@ -121,21 +118,21 @@ pub const fn wrap(x: i32) -> i32 {
     }
 }
 
-/// The shorter way from `from` to `to` around the fen: positive if it leads right.
+/// Signed distance from `from` to `to` by the shorter way around: positive if `to` is on the right.
 #[inline]
 pub const fn apart(from: i32, to: i32) -> i32 {
     let d = wrap(to - from);
     if d > SPAN / 2 { d - SPAN } else { d }
 }
 
-/// The row of pixels an y lies in. Two lances are level when they share a row: what the picture
-/// shows is what counts.
+/// Row of pixels of a y in sub-pixels. Lances in one row are level, because the picture shows them
+/// level.
 #[inline]
 pub const fn row(y: i32) -> i32 {
     y.div_euclid(PX)
 }
 
-/// Whether there is fire and no rock below this x.
+/// Whether fire and no rock is below this x, in sub-pixels.
 #[inline]
 pub const fn over_pit(x: i32) -> bool {
     !LEDGE[HEARTHSTONE].spans(x, 0)
@@ -146,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shorter_way_leads_across_the_seam() {
+    fn shorter_way_across_edge_is_taken() {
         assert_eq!(apart(10 * PX, 30 * PX), 20 * PX);
         assert_eq!(apart(370 * PX, 6 * PX), 20 * PX);
         assert_eq!(apart(6 * PX, 370 * PX), -20 * PX);
@@ -156,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ledge_across_the_seam_is_one_piece() {
+    fn ledge_across_edge_is_one_piece() {
         let mere = &LEDGE[MERE];
         for x in [340, 383, 0, 75] {
             assert!(mere.spans(x * PX, 0), "{x}");
@@ -175,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goose_fits_between_any_ledge_and_the_one_above() {
+    fn goose_fits_between_any_two_ledges() {
         for upper in LEDGE {
             for lower in LEDGE.iter().filter(|lower| lower.top > upper.top) {
                 let meet = (0..WIDTH).any(|x| upper.spans(x * PX, 0) && lower.spans(x * PX, 0));

@@ -1,5 +1,6 @@
-//! What a screen shows while nobody plays: bots, one match after another, each beginning somewhere
-//! else.
+//! Demo of bots, one match after another, for an idle screen.
+//!
+//! Called by pages while no game runs. Absent: input and sound.
 
 use gaggle_scene::Scene;
 
@@ -10,16 +11,16 @@ use crate::player::SEATS;
 use crate::stage::{Audience, Stage};
 use crate::{Gander, Mode, Setup};
 
-/// Frames of one match at most: two minutes.
+/// Most frames of one demo match: two minutes.
 const FRAMES_MAX: u32 = 7200;
-/// Frames the end of a match is shown.
+/// Frames the final table of a match is shown.
 const END_FRAMES: u16 = 240;
-/// Waves to begin with, one after another: a quiet one, a busy one, one with eggs, one with a Hern.
+/// First waves of the matches in turn: quiet, busy, eggs, a Hern, missing ledges.
 const FIRST_WAVES: [u16; 5] = [1, 7, 5, 8, 12];
-/// Who plays: not all equally good, or nobody would ever fall.
+/// Strengths of the bots. With equal ones no knight would ever fall.
 const CREW: [Strength; SEATS] = [Strength::Sharp, Strength::Steady, Strength::Sharp, Strength::Fledgling];
 
-/// Bots at play.
+/// A demo in progress.
 #[derive(Debug, Clone)]
 pub struct Attract {
     seed: u64,
@@ -30,7 +31,7 @@ pub struct Attract {
 }
 
 impl Attract {
-    /// The first of many matches. Equal seeds show the same.
+    /// Starts the first match. Equal seeds show the same matches.
     pub fn new(seed: u64) -> Attract {
         Attract::round(seed, 0)
     }
@@ -45,29 +46,28 @@ impl Attract {
         Attract { seed, round, game, before: game, bots }
     }
 
-    /// The match now.
+    /// State of the current match.
     pub fn game(&self) -> &Gander {
         &self.game
     }
 
-    /// Advances by one frame.
+    /// Advances by one frame, and to the next match after the end of this one.
     pub fn step(&mut self) {
         let over = self.game.wave.phase == Phase::Over && self.game.wave.left >= END_FRAMES;
         if over || self.game.frame >= FRAMES_MAX {
             *self = Attract::round(self.seed, self.round + 1);
         }
-        // At the end they stay seated and let it be looked at.
+        // After the end bots do nothing, so that the table stays.
         let ended = self.game.wave.phase == Phase::Over;
         let pads =
             std::array::from_fn(|seat| if ended { Pad::NONE } else { self.bots[seat].play(&self.game) });
-        // They drop in one by one.
+        // Bots arrive one after another.
         let present = std::array::from_fn(|seat| self.game.frame >= seat as u32 * 40);
         self.before = self.game;
         self.game.step(&pads, present);
     }
 
-    /// The match as a picture, so much (0 to 1) of a frame after the last but one. Nothing is
-    /// heard: nobody has asked for it yet.
+    /// Draws the match, `between` (0 to 1) frames after the last but one, without sounds.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { calm, plain: true, ..Audience::default() };
         stage.draw(&self.game, &self.before, between, &audience, scene);
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_match_follows_another_and_each_is_worth_watching() {
+    fn demo_matches_follow_each_other_and_score_points() {
         let mut attract = Attract::new(4);
         let (mut rounds, mut points) = (0, 0);
         for _ in 0..5 * FRAMES_MAX {

@@ -1,5 +1,7 @@
-//! Players made of rules: they see what a player sees, hold the same pad, and come in three
-//! strengths.
+//! Computer players of three strengths.
+//!
+//! They get what a player sees and return the pad a player holds. Called by pages, demos and tests.
+//! Absent: any access to the state but `Sight`.
 
 mod bot;
 mod sight;

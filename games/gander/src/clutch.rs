@@ -1,110 +1,112 @@
-//! The hand in the fire. It reaches for whatever flies low over a pit, holds it and pulls; strong
-//! enough wings tear loose.
+//! The Clutch: a hand in the fire that grips what flies low over a pit and pulls it down.
+//!
+//! Called by `tick.rs`. Absent: which bodies exist, points, sounds.
 
 use gaggle_kit::State;
 
 use crate::arena::{FIRE, PX, SPAN, apart, over_pit, wrap};
-use crate::cue::NOBODY;
+use crate::cue::NO_SLOT;
 use crate::mover::Mover;
 
 /// Frames the fingers show before they can close.
 pub const RISE_FRAMES: u8 = 30;
-/// Frames it stays open, waiting.
+/// Frames the open hand waits for its prey.
 const OPEN_FRAMES: u8 = 45;
 /// Frames it takes to sink.
 pub const SINK_FRAMES: u8 = 30;
-/// Frames it stays down after that.
+/// Frames it stays down before it can wake again.
 const REST_FRAMES: u8 = 60;
-/// Feet below this row wake it.
+/// Row; feet below it wake the hand.
 const WAKE: i32 = FIRE - 22;
-/// Feet below this row can be gripped.
+/// Row; feet below it can be gripped.
 const REACH: i32 = FIRE - 20;
-/// Feet above this row are out of its reach.
+/// Row; feet above it are out of reach.
 pub const ESCAPE: i32 = FIRE - 34;
-/// How far to the side it reaches, in sub-pixels.
+/// Horizontal reach, in sub-pixels.
 const WIDE: i32 = 10 * PX;
-/// How fast it follows its prey below the surface, in sub-pixels a frame.
+/// Speed at which it follows its prey while rising, in sub-pixels a frame.
 const FOLLOW: i32 = PX;
-/// Faster upwards than this, in sub-pixels a frame, and the grip breaks.
+/// Upward speed that breaks the grip, in sub-pixels a frame.
 const BREAK_SPEED: i32 = 384;
-/// Its pull in its first wave and the most it grows to by wave, in sub-pixels per frame and frame.
+/// Pull in the first wave it wakes in, and the most it grows to by wave, in sub-pixels per frame
+/// squared.
 const PULL_FIRST: i32 = 4;
 const PULL_LAST: i32 = 45;
-/// After so many frames of holding, it pulls harder every frame, up to this.
+/// Frames of holding after which the pull grows every frame, up to `PULL_ANGRY`.
 const PATIENCE: u16 = 1800;
 const PULL_ANGRY: i32 = 1280;
-/// Points for tearing loose.
+/// Points for breaking out.
 pub const FREE_POINTS: u16 = 50;
 
-/// What the hand is doing.
+/// Phase of the hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum ClutchPhase {
-    /// Down in the fire.
+    /// Down in the fire, not visible.
     #[default]
     Hidden,
-    /// Fingers break the surface.
+    /// Fingers show above the surface.
     Rising,
-    /// Open above the surface, waiting to close.
+    /// Open above the surface, ready to close.
     Open,
-    /// Closed around somebody.
+    /// Closed around its prey.
     Grip,
-    /// The hand goes down.
+    /// Going down, without prey.
     Sinking,
 }
 
-/// State of the hand in the fire.
+/// The hand in the fire; there is only one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Clutch {
-    /// What it is doing.
+    /// Phase of the hand.
     pub phase: ClutchPhase,
-    /// Frames left of that; while hidden, frames until it may wake.
+    /// Frames left of the phase; while hidden, frames until it can wake.
     pub left: u8,
-    /// Where it is.
+    /// Horizontal place, in sub-pixels.
     #[state(range = 0..=SPAN - 1)]
     pub x: i32,
-    /// Whom it is after or holds: seats are 0 to 3, riders 4 and up.
+    /// Body it is after or holds: knights are 0 to 3, riders 4 and up.
     pub prey: u8,
-    /// Frames it has been holding.
+    /// Frames it has held its prey.
     pub held: u16,
 }
 
 impl Default for Clutch {
     fn default() -> Clutch {
-        Clutch { phase: ClutchPhase::Hidden, left: 0, x: 0, prey: NOBODY, held: 0 }
+        Clutch { phase: ClutchPhase::Hidden, left: 0, x: 0, prey: NO_SLOT, held: 0 }
     }
 }
 
-/// What the hand did in one frame.
+/// Events of one step of the hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClutchEvent {
     /// The fingers became visible.
     Rose,
-    /// The hand closed around a knight.
+    /// The hand gripped its prey.
     Gripped,
-    /// Its prey tore loose.
+    /// The prey broke out.
     Lost,
 }
 
-/// How hard it pulls: by wave, and by how long it has been holding.
+/// Pull in sub-pixels per frame squared, by wave and by frames of holding.
 pub fn pull(wave: u16, held: u16) -> i32 {
     let waves = i32::from(wave.saturating_sub(crate::waves::CLUTCH_WAKES));
     let calm = (PULL_FIRST + waves).min(PULL_LAST);
     (calm + i32::from(held.saturating_sub(PATIENCE))).min(PULL_ANGRY)
 }
 
-/// Whether the hand would want this bird.
+/// Whether this goose flies low enough over a pit to wake the hand.
 pub fn tempting(bird: &Mover) -> bool {
     over_pit(bird.x) && bird.y > WAKE * PX && !bird.grounded
 }
 
 impl Clutch {
-    /// Whom it holds, if anybody.
+    /// Body it holds, if any.
     pub fn holds(&self) -> Option<usize> {
         (self.phase == ClutchPhase::Grip).then_some(usize::from(self.prey))
     }
 
-    /// One frame. `prey` is the bird it is after or holds, if that is still there; `tempted` a bird
-    /// that would wake it.
+    /// Moves the hand one frame. `prey` is the body it is after or holds, while that exists;
+    /// `tempted` the number and x of a body that would wake it.
     pub fn step(&mut self, prey: Option<&mut Mover>, tempted: Option<(usize, i32)>) -> Option<ClutchEvent> {
         self.left = self.left.saturating_sub(1);
         match self.phase {
@@ -172,11 +174,11 @@ impl Clutch {
         None
     }
 
-    /// Lets go of whatever it has.
+    /// Lets go of its prey and goes down.
     pub fn sink(&mut self) {
         self.phase = ClutchPhase::Sinking;
         self.left = SINK_FRAMES;
-        self.prey = NOBODY;
+        self.prey = NO_SLOT;
     }
 }
 
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn fingers_show_for_half_a_second_before_they_can_close() {
+    fn fingers_show_for_half_second_before_closing() {
         let mut clutch = Clutch::default();
         let mut bird = Mover { x: 20 * PX, y: (FIRE - 8) * PX, ..Mover::default() };
         assert_eq!(clutch.step(None, Some((2, bird.x))), Some(ClutchEvent::Rose));
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bird_that_leaves_in_time_is_not_caught() {
+    fn goose_leaving_in_time_is_not_gripped() {
         let mut clutch = Clutch::default();
         let mut bird = Mover { x: 20 * PX, y: (FIRE - 60) * PX, ..Mover::default() };
         clutch.step(None, Some((0, bird.x)));
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_or_height_breaks_the_grip() {
+    fn speed_or_height_breaks_grip() {
         for (vy, y) in [(-385, FIRE - 10), (0, ESCAPE - 1)] {
             let mut clutch = Clutch { phase: ClutchPhase::Grip, prey: 0, x: 20 * PX, ..Clutch::default() };
             let mut bird = Mover { x: 20 * PX, y: y * PX, vy, ..Mover::default() };

@@ -1,154 +1,154 @@
-//! What happened, for eyes and ears: every sound, feather and number on the screen starts from one
-//! of these.
+//! Events that start every sound and effect of the picture, kept in the state.
 //!
-//! They are part of the state so that the picture is a function of it alone. The identity of a cue
-//! is (frame, kind, who): simulating a frame again gives the same cues the same identities, so
-//! whoever plays them can tell a repetition from something new.
+//! (frame, kind, who) is the identity of a cue: a resimulated frame gives its events the same
+//! identities, so that none is played twice. Recorded by the rules, read by `stage/`. Absent:
+//! sounds and pictures.
 
 use gaggle_kit::State;
 
 use crate::arena::PX;
 
-/// Kind of an audible event.
+/// Kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 #[repr(u8)]
 pub enum Kind {
-    /// Nothing: an entry never written.
+    /// A ring entry that was never written.
     #[default]
     None,
     /// A goose beat its wings.
     Flap,
-    /// A foot came down.
+    /// A knight's foot touched the ground.
     Step,
-    /// Heels began to drag.
+    /// A goose began to skid.
     Skid,
     /// A goose bumped into a ledge or the ceiling.
     Thud,
-    /// A lance won.
+    /// A lance unseated a rider.
     Clang,
-    /// Two met at the same height.
+    /// Two bodies met with level lances, or as allies.
     Bounce,
-    /// Somebody lost his saddle.
+    /// A knight was unseated.
     Unseated,
-    /// Something fell into the fire.
+    /// A body or an egg fell into the fire.
     Splash,
-    /// An egg was taken; the value is its points, `by` the taker.
+    /// A knight took an egg; `value` is its points, `by` the slot.
     EggTaken,
-    /// An egg touched the ground.
+    /// An egg landed or bounced.
     EggDown,
     /// An egg began to crack.
     Crack,
-    /// A rider stood up from his shell.
+    /// A rider stands in half of its shell.
     Hatch,
-    /// A hatchling was fetched by a bird.
+    /// A hatchling mounted its goose.
     Mounted,
-    /// A Hern is about to come.
+    /// A Hern cries at the edge of the fen.
     Cry,
     /// A Hern was killed.
     HernDown,
     /// Fingers break the surface of the fire.
     Rise,
-    /// The Clutch closed on somebody.
+    /// The Clutch gripped a body.
     Grip,
-    /// Somebody tore himself out of the Clutch.
+    /// A body broke out of the Clutch.
     Free,
-    /// A wave begins.
+    /// A wave was announced.
     Wave,
-    /// A wave is over.
+    /// A wave was won.
     Clear,
-    /// Points were won that are not those of an egg; the value says how many.
+    /// Points were won other than for an egg; `value` says how many.
     Points,
-    /// A rider or player begins to appear on a pad.
+    /// A rider or knight begins to appear on a pad.
     Appear,
-    /// A player sat down.
+    /// A player arrived.
     Join,
     /// A player left.
     Leave,
-    /// A player won another goose.
+    /// A player earned another goose.
     ExtraMount,
-    /// Nobody has a goose left.
+    /// No player has a goose left.
     GameOver,
-    /// The bridges catch fire.
+    /// The bridges caught fire.
     Burn,
-    /// A ledge begins to shake.
+    /// A ledge began to shake.
     LedgeShake,
-    /// A ledge drops.
+    /// A ledge dropped.
     LedgeDrop,
-    /// A ledge begins to rise.
+    /// A ledge began to rise.
     LedgeRise,
 }
 
-/// Nobody, where a cue could name a seat.
-pub const NOBODY: u8 = u8::MAX;
+/// Value of a slot in an event that no player caused.
+pub const NO_SLOT: u8 = u8::MAX;
 
-/// One thing that happened.
+/// One event that the picture shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Mark {
-    /// Frame of the event.
+    /// Frame in which it happened.
     pub frame: u32,
-    /// Kind of the event.
+    /// Kind of event.
     pub kind: Kind,
-    /// To whom: unique among cues of one kind in one frame. Seats are 0 to 3, riders 4 and up.
+    /// What it happened to, unique among events of one kind in one frame: knights are 0 to 3,
+    /// riders 4 and up; ledges, eggs and Herns have their own numbers.
     pub who: u8,
-    /// The seat it happened through, or [`NOBODY`].
+    /// Slot that caused it, or [`NO_SLOT`].
     pub by: u8,
-    /// How the one it happened to looks: a seat, or 4 plus the class of a rider.
+    /// Appearance of that body: a slot, or 4 plus the class of a rider.
     pub look: u8,
-    /// Whether he looked left.
+    /// Whether that body faced left.
     pub left: bool,
-    /// Where, in pixels.
+    /// Horizontal place, in pixels.
     pub x: i16,
-    /// Where, in pixels.
+    /// Vertical place, in pixels.
     pub y: i16,
-    /// Points, where there are any.
+    /// Points won, or 0.
     pub value: u16,
 }
 
 impl Mark {
-    /// A mark of this kind, at a place in sub-pixels.
+    /// An event at a place in sub-pixels, with `by` unset.
     pub fn at(kind: Kind, who: usize, x: i32, y: i32) -> Mark {
         let who = who as u8;
-        Mark { kind, who, by: NOBODY, look: who, x: (x / PX) as i16, y: (y / PX) as i16, ..Mark::default() }
+        Mark { kind, who, by: NO_SLOT, look: who, x: (x / PX) as i16, y: (y / PX) as i16, ..Mark::default() }
     }
 }
 
-/// The most recent things of note: long enough for a feather to come down.
+/// Events kept: enough for as long as the longest effect lasts.
 pub const MARKS: usize = 32;
-/// The most recent small noises: long enough for any rollback.
+/// Quiet sounds kept: enough for the longest rollback.
 pub const MURMURS: usize = 48;
 
-/// What is worth seeing and hearing, newest overwriting oldest.
+/// Ring of recent events; the newest overwrites the oldest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Marks {
-    /// In a ring.
+    /// Entries, in no order of time.
     pub ring: [Mark; MARKS],
-    /// Where the next goes.
+    /// Index of the entry written next.
     #[state(range = 0..=MARKS as u8 - 1)]
     pub next: u8,
 }
 
-/// A small noise: wings, feet, bumps.
+/// One quiet sound: wings, feet, bumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Murmur {
-    /// Frame of the event.
+    /// Frame in which it was made.
     pub frame: u32,
-    /// Kind of the event.
+    /// Kind of sound.
     pub kind: Kind,
-    /// Whose: seats are 0 to 3, riders 4 and up, eggs after them.
+    /// Body that made it: knights are 0 to 3, riders 4 and up, eggs after them.
     pub who: u8,
-    /// Where, in pixels.
+    /// Horizontal place, in pixels.
     pub x: i16,
-    /// Where, in pixels.
+    /// Vertical place, in pixels.
     pub y: i16,
 }
 
-/// The small noises, newest overwriting oldest. They come by the dozen, so they have a ring of
-/// their own and never push a falling feather out of the other.
+/// Ring of recent quiet sounds. They are frequent, so in the ring of [`Marks`] they would overwrite
+/// events whose effects still show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Murmurs {
-    /// In a ring.
+    /// Entries, in no order of time.
     pub ring: [Murmur; MURMURS],
-    /// Where the next goes.
+    /// Index of the entry written next.
     #[state(range = 0..=MURMURS as u8 - 1)]
     pub next: u8,
 }
@@ -166,26 +166,26 @@ impl Default for Murmurs {
 }
 
 impl Marks {
-    /// Notes one more thing.
+    /// Adds an event in place of the oldest.
     pub fn push(&mut self, mark: Mark) {
         self.ring[usize::from(self.next)] = mark;
         self.next = (self.next + 1) % MARKS as u8;
     }
 
-    /// Things of the last `frames` frames before and including `now`.
+    /// Events of the last `frames` frames, `now` included.
     pub fn recent(&self, now: u32, frames: u32) -> impl Iterator<Item = &Mark> {
         self.ring.iter().filter(move |mark| mark.kind != Kind::None && now.wrapping_sub(mark.frame) < frames)
     }
 }
 
 impl Murmurs {
-    /// Notes one more noise.
+    /// Adds a sound in place of the oldest.
     pub fn push(&mut self, murmur: Murmur) {
         self.ring[usize::from(self.next)] = murmur;
         self.next = (self.next + 1) % MURMURS as u8;
     }
 
-    /// Noises of the last `frames` frames before and including `now`.
+    /// Sounds of the last `frames` frames, `now` included.
     pub fn recent(&self, now: u32, frames: u32) -> impl Iterator<Item = &Murmur> {
         self.ring
             .iter()

@@ -1,5 +1,8 @@
-//! What is left of a rider: an egg that falls, bounces, waits, cracks and hatches one class higher,
-//! and the bird that fetches him.
+//! Eggs of unseated riders: falling, bouncing, cracking, hatching, and the goose that comes for the
+//! hatchling.
+//!
+//! Called by `tick.rs` for every egg. Absent: taking of eggs (`joust.rs`), places of an egg wave's
+//! eggs (`spawn.rs`).
 
 use gaggle_kit::State;
 
@@ -8,113 +11,111 @@ use crate::glide::Glide;
 use crate::ledges::Ground;
 use crate::rider::Class;
 
-/// Places for eggs. Every rider has at most one, and an egg wave has twelve and two for each player
-/// beyond the second.
+/// Places for eggs: 12 of an egg wave plus 2 for each player beyond the second.
 pub const EGGS: usize = 16;
 /// Half the width of an egg, in sub-pixels.
 pub const EGG_HALF: i32 = 3 * PX;
 /// Height of an egg, in sub-pixels.
 pub const EGG_TALL: i32 = 8 * PX;
 
-/// Frames after a fall during which nobody can take the egg: it would be in the winner's hands at
-/// once.
+/// Frames after an unseating in which the egg cannot be taken: the winner is right beside it.
 pub const EGG_FRESH: u8 = 24;
-/// Frames of one unit of waiting.
+/// Frames in one unit of waiting.
 const UNIT: u16 = 12;
-/// Units an egg waits in the first wave, and in late ones; each wave takes two off.
+/// Units until an egg hatches in the first wave, and least in later ones; each wave takes off 2.
 const WAIT_FIRST: u16 = 96;
 const WAIT_LEAST: u16 = 16;
-/// Frames a hatchling stands alone before his bird sets out.
+/// Frames a hatchling stands before its goose sets out.
 const BIRD_AFTER: u16 = 45;
-/// The riderless bird's speed, in sub-pixels a frame.
+/// Horizontal speed of the fetching goose, in sub-pixels a frame.
 const BIRD_SPEED: i32 = 2 * PX;
-/// How fast it climbs and sinks.
+/// Its vertical speed, in sub-pixels a frame.
 const BIRD_CLIMB: i32 = PX;
 /// Its height, in sub-pixels.
 const BIRD_TALL: i32 = 14 * PX;
-/// How far outside the picture it starts, in sub-pixels.
+/// Distance outside the picture at which it starts, in sub-pixels.
 const BIRD_START: i32 = 24 * PX;
 
 const GRAVITY: i32 = 7;
 
-/// What an egg is doing.
+/// Phase of a place for an egg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum EggPhase {
-    /// There is none in this place.
+    /// No egg is in this place.
     #[default]
     None,
-    /// On its way down.
+    /// Falling or bouncing.
     Falling,
-    /// Lies on a ledge.
+    /// Lying on ground, waiting to hatch.
     Resting,
-    /// Hatched: a rider stands in half a shell and waits for a bird.
+    /// Hatched: a rider stands in half of its shell and waits for a goose.
     Hatchling,
 }
 
-/// The riderless bird that comes for a hatchling. It is nobody's enemy.
+/// Goose without a rider that comes for a hatchling. It touches no other body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Fetcher {
     /// Whether it is on its way.
     pub coming: bool,
-    /// Where, in sub-pixels; outside the fen at first.
+    /// Horizontal place, in sub-pixels; outside the fen at first.
     #[state(range = -BIRD_START..=SPAN + BIRD_START)]
     pub x: i32,
-    /// The height of its feet.
+    /// Height of its feet, in sub-pixels.
     #[state(range = Y_MIN..=Y_MAX)]
     pub y: i32,
     /// Whether it flies left.
     pub left: bool,
 }
 
-/// Egg of an unseated rider.
+/// One place for an egg or a hatchling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Egg {
-    /// What it is doing.
+    /// Phase of the place.
     pub phase: EggPhase,
-    /// The class of the rider inside: what he was while it is an egg, what he became once hatched.
+    /// Class of the rider inside; from hatching on, the class it became.
     pub class: Class,
-    /// Eggs he has left after this one.
+    /// Eggs the rider has left after this one.
     pub eggs: u8,
-    /// Horizontal middle in subpixels.
+    /// Horizontal middle, in sub-pixels.
     #[state(range = 0..=SPAN - 1)]
     pub x: i32,
-    /// Bottom edge in subpixels.
+    /// Bottom, in sub-pixels.
     #[state(range = Y_MIN..=Y_MAX)]
     pub y: i32,
-    /// In sub-pixels a frame.
+    /// Horizontal speed, in sub-pixels a frame.
     #[state(range = -4 * PX as i16..=4 * PX as i16)]
     pub vx: i16,
-    /// In sub-pixels a frame.
+    /// Downward speed, in sub-pixels a frame.
     #[state(range = -4 * PX as i16..=4 * PX as i16)]
     pub vy: i16,
-    /// Whether it has touched ground: from then on it is no catch in mid-air.
+    /// Whether it has touched ground: taking it gives no more mid-air points.
     pub landed: bool,
-    /// Frames during which it cannot be taken.
+    /// Frames in which it cannot be taken.
     pub fresh: u8,
-    /// Frames it has been waiting.
+    /// Frames it has waited in this phase.
     pub waited: u16,
-    /// Frames it will have to.
+    /// Frames after which it hatches; of a hatchling, after which its goose sets out.
     pub wait: u16,
-    /// Who fetches the hatchling.
+    /// Goose that comes for the hatchling.
     pub bird: Fetcher,
 }
 
-/// What an egg did in one frame.
+/// Events of one step of an egg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EggEvent {
-    /// It touched ground.
+    /// The egg touched ground.
     Landed,
-    /// It fell into the fire.
+    /// The egg or hatchling fell into the fire.
     Drowned,
-    /// It began to crack.
+    /// Cracks began to show.
     Cracked,
-    /// A rider stood up.
+    /// A rider stood up in its shell.
     Hatched,
-    /// His bird is here.
+    /// Its goose has arrived.
     Fetched,
 }
 
-/// Frames an egg waits in this wave.
+/// Frames an egg of this wave waits before it hatches.
 pub const fn wait_frames(wave: u16) -> u16 {
     let less = wave.saturating_sub(1).saturating_mul(2);
     let units = WAIT_FIRST.saturating_sub(less);
@@ -122,17 +123,17 @@ pub const fn wait_frames(wave: u16) -> u16 {
 }
 
 impl Egg {
-    /// Whether somebody may take it.
+    /// Whether a knight in reach takes it.
     pub const fn takeable(&self) -> bool {
         !matches!(self.phase, EggPhase::None) && self.fresh == 0
     }
 
-    /// Whether cracks show: from three quarters of its time.
+    /// Whether cracks show: after three quarters of the wait.
     pub const fn cracked(&self) -> bool {
         matches!(self.phase, EggPhase::Resting) && self.waited >= self.wait / 4 * 3
     }
 
-    /// One frame. `may_hatch` says whether the wave has room for one more rider.
+    /// Advances it one frame. `may_hatch`: the wave has room for one more rider.
     pub fn step(&mut self, ground: &Ground, may_hatch: bool) -> Option<EggEvent> {
         self.fresh = self.fresh.saturating_sub(1);
         match self.phase {
@@ -164,7 +165,7 @@ impl Egg {
         (self.y > DROWN * PX).then_some(EggEvent::Drowned)
     }
 
-    /// Off the underside or the end of a ledge.
+    /// Moves it out of a ledge, at the underside or the end.
     fn keep_out(&mut self, number: usize) {
         let ledge = &LEDGE[number];
         let beside = apart(ledge.middle(), self.x);
@@ -193,7 +194,7 @@ impl Egg {
     }
 
     fn lie(&mut self, ground: &Ground, may_hatch: bool) -> Option<EggEvent> {
-        // A few pixels of rolling, so that it does not stop dead.
+        // It rolls a few pixels before it stops.
         self.vx -= self.vx.signum() * self.vx.abs().min(6);
         self.x = wrap(self.x + i32::from(self.vx));
         if !self.supported(ground) {
@@ -217,7 +218,7 @@ impl Egg {
 
     fn stand(&mut self, ground: &Ground) -> Option<EggEvent> {
         if !self.supported(ground) {
-            // A hatchling whose ledge is gone comes down where he stands; his bird follows.
+            // A hatchling whose ledge is gone falls; its goose follows.
             let from = self.y;
             self.vy = (i32::from(self.vy) + GRAVITY).min(3 * PX) as i16;
             self.y += i32::from(self.vy);
@@ -237,14 +238,14 @@ impl Egg {
         self.bird.approach(self.x, self.y, ground).then_some(EggEvent::Fetched)
     }
 
-    /// Whether there is ground below, to which it then keeps.
+    /// Whether there is ground below. Adjusts `y` to it.
     fn supported(&mut self, ground: &Ground) -> bool {
         let top = ground.support(self.x, EGG_HALF, self.y);
         self.y = top.unwrap_or(self.y);
         top.is_some()
     }
 
-    /// The bird comes from the side that is farther away: whoever wants the hatchling has a chance.
+    /// The goose comes from the farther side, so that players have time to take the hatchling.
     fn call_bird(&mut self) {
         let left = self.x < SPAN / 2;
         let x = if left { WIDTH * PX + BIRD_START } else { -BIRD_START };
@@ -253,7 +254,7 @@ impl Egg {
 }
 
 impl Fetcher {
-    /// Flies on; true when it is where it wants to be.
+    /// Flies toward its rider. True on arrival.
     fn approach(&mut self, x: i32, y: i32, ground: &Ground) -> bool {
         let dx = x - self.x;
         let dy = y - self.y;
@@ -264,7 +265,7 @@ impl Fetcher {
             self.left = dx < 0;
             self.x += if self.left { -BIRD_SPEED } else { BIRD_SPEED };
         }
-        // On the way it keeps a little above where it will land, and clear of ledges.
+        // On the way it stays 10 pixels above its rider, and clear of ledges.
         let want = if dx.abs() < 24 * PX { y } else { y - 10 * PX };
         let glide = Glide { x: self.x, y: self.y, left: self.left, above: BIRD_TALL, below: 0 };
         let want = glide.steer(want, ground);
@@ -281,7 +282,7 @@ mod tests {
     const WHOLE: Ground = Ground { solid: u8::MAX, bridges: Bridges { burnt: 0 } };
 
     #[test]
-    fn egg_waits_nineteen_seconds_at_first_and_three_in_end() {
+    fn egg_waits_19_seconds_at_first_and_3_in_late_waves() {
         assert_eq!(wait_frames(1), 96 * 12);
         assert_eq!(wait_frames(2), 94 * 12);
         assert_eq!(wait_frames(41), 16 * 12);
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bird_finds_its_rider_on_every_ledge_from_either_side() {
+    fn goose_reaches_hatchling_on_every_ledge() {
         for solid in [u8::MAX, 0b10_1100] {
             let ground = Ground { solid, ..WHOLE };
             for (number, ledge) in LEDGE.iter().enumerate().filter(|(number, _)| ground.bears(*number)) {

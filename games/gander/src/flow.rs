@@ -1,5 +1,7 @@
-//! The course of a match: waves begin, send their riders, drag on, end and pay; the match ends when
-//! nobody has a goose left, and begins again when somebody asks for it.
+//! Course of a match: start, waves and their riders, bonuses, end and restart.
+//!
+//! Called by `tick.rs` once a frame, before anything moves. Absent: the table of waves
+//! (`waves.rs`), where riders appear (`spawn.rs`).
 
 use gaggle_kit::State;
 
@@ -17,82 +19,82 @@ use crate::score::{BONUS_POINTS, Reason};
 use crate::waves::{BRIDGES_BURN, CROWD, WaveKind, plan};
 use crate::{Clutch, Mode};
 
-/// Frames from the sign to the first rider.
+/// Frames from the announcement of a wave to its first rider.
 pub const INTRO_FRAMES: u16 = 90;
-/// Frames from the last egg to the next sign.
+/// Frames from the last egg of a wave to the next announcement.
 pub const CLEAR_FRAMES: u16 = 120;
-/// Frames the end of a match is shown before anybody can start another.
+/// Frames the final table is shown before a player can start the next match.
 pub const OVER_FRAMES: u16 = 150;
 /// Frames between two riders of a wave.
 const SEND_APART: u8 = 40;
-/// Seconds until a Hern comes to hurry a wave along, one after the other; the last repeats.
+/// Seconds until each Hern that hurries a wave along; the last interval repeats.
 const BAIT_SECONDS: [u16; 9] = [60, 45, 30, 15, 15, 7, 5, 3, 1];
-/// Every so many frames of a wave riders grow more hasty, and one more of them hunts.
+/// Frames of a wave after which riders get one step hastier, and one more of them hunts.
 const HASTE_FRAMES: u16 = 900;
 
-/// Where a match stands.
+/// Phase of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Phase {
-    /// Nobody is here.
+    /// No player is present.
     #[default]
     Empty,
-    /// The sign of a new wave is up.
+    /// A new wave is announced; no rider has come yet.
     Intro,
-    /// The wave is being fought.
+    /// Riders come and fight.
     Play,
-    /// The wave is won.
+    /// The wave is won; a pause before the next.
     Clear,
-    /// Nobody has a goose left.
+    /// No player has a goose left.
     Over,
 }
 
-/// The wave that is on.
+/// State of the current wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Wave {
-    /// Counted from 1.
+    /// Number of the wave, counted from 1.
     pub number: u16,
-    /// What it is about.
+    /// Bonus or danger of the wave.
     pub kind: WaveKind,
-    /// Where it stands.
+    /// Phase of the match.
     pub phase: Phase,
-    /// Frames left of an intro or a clear; frames of an end so far.
+    /// Frames left of `Intro` and `Clear`; in `Over`, frames so far.
     pub left: u16,
     /// Knaves, reeves and wraiths still to come.
     pub queue: [u8; 3],
-    /// Frames until the next of them.
+    /// Frames until the next rider may appear.
     pub send_in: u8,
-    /// Most riders in the saddle at once for another egg to hatch.
+    /// An egg hatches only while fewer riders than this are up.
     pub limit: u8,
-    /// How many riders hunt.
+    /// Riders that hunt at a time, before haste is added.
     pub pursuers: u8,
-    /// Herns of the wave still to come.
+    /// Herns of the plan still to come.
     pub herns: u8,
-    /// Frames until the next of them.
+    /// Frames until the next of `herns`.
     pub hern_in: u16,
-    /// Frames until the next Hern that hurries things along.
+    /// Frames until the next Hern that hurries the wave along.
     pub bait_in: u16,
-    /// Which interval comes after that.
+    /// Index of the interval before it, in `BAIT_SECONDS`.
     #[state(range = 0..=BAIT_SECONDS.len() as u8 - 1)]
     pub bait_step: u8,
-    /// Frames of jousting so far, at most 65 535.
+    /// Frames of `Play` so far, at most 65,535.
     pub age: u16,
-    /// Knights that took part when it began.
+    /// Players present when it began.
     pub players: u8,
-    /// A knight has unseated another.
+    /// Whether a knight has unseated another knight.
     pub struck: bool,
-    /// The bounty is gone.
+    /// Whether the bounty of a gladiator wave is paid.
     pub bounty_paid: bool,
 }
 
 impl Wave {
-    /// How hasty riders have become.
+    /// Steps of haste so far, one per 900 frames of play.
     pub const fn haste(&self) -> u8 {
         (self.age / HASTE_FRAMES) as u8
     }
 }
 
 impl Gander {
-    /// One frame of the match's course. `pads` is what everybody does, `ground` what bears.
+    /// Advances the phase, sends riders and Herns, and lets waiting knights appear.
     pub(crate) fn flow(&mut self, pads: &[Pad; SEATS], ground: &Ground) {
         let on = matches!(self.wave.phase, Phase::Intro | Phase::Play | Phase::Clear);
         if on && !self.players.iter().any(Player::playing) {
@@ -122,7 +124,7 @@ impl Gander {
         self.seat_waiting(ground);
     }
 
-    /// After a moment, whoever presses flap anew starts another match for all.
+    /// Restarts the match when a present player presses flap anew, [`OVER_FRAMES`] after the end.
     fn wait_for_another(&mut self, pads: &[Pad; SEATS]) {
         self.wave.left = self.wave.left.saturating_add(1);
         if self.wave.left < OVER_FRAMES {
@@ -138,7 +140,7 @@ impl Gander {
         }
     }
 
-    /// Everything anew, with the same people.
+    /// Resets everything but the roster, and begins the first wave.
     pub(crate) fn start_match(&mut self) {
         self.riders = Default::default();
         self.eggs = Default::default();
@@ -178,7 +180,7 @@ impl Gander {
         for player in &mut self.players {
             player.run = 0;
             player.deeds = Deeds { whole: player.present(), ..Deeds::default() };
-            // Every fifth wave those who are out get another chance.
+            // Every fifth wave gives a player without geese one more.
             if plan.kind == WaveKind::Egg && player.seat == Seat::Out {
                 player.mounts = 1;
                 player.seat = Seat::Waiting;
@@ -229,7 +231,7 @@ impl Gander {
         if self.wave.send_in > 0 || left == 0 {
             return;
         }
-        // Any of those still to come, each equally likely: the same as shuffling them beforehand.
+        // A draw weighted by what is left has the same odds as a queue shuffled beforehand.
         let mut pick = self.random.below(left);
         for class in 0..3 {
             let count = u32::from(self.wave.queue[class]);
@@ -252,7 +254,7 @@ impl Gander {
                 self.wave.hern_in = HERN_APART;
             }
         }
-        // A wave can only drag once everybody has come.
+        // The interval runs only once all riders of the wave have come.
         if self.wave.queue == [0; 3] {
             self.wave.bait_in = self.wave.bait_in.saturating_sub(1);
         }
@@ -264,7 +266,7 @@ impl Gander {
         }
     }
 
-    /// A Hern cries beyond the edge and will be here soon, unless there are enough.
+    /// Lets a Hern cry at the edge, to arrive `CRY_FRAMES` later. False if all places are taken.
     fn call_hern(&mut self) -> bool {
         let Some(number) = self.herns.iter().position(|hern| !hern.live()) else { return false };
         let from_left = self.random.chance(1, 2);
@@ -287,12 +289,12 @@ impl Gander {
         }
     }
 
-    /// Alone, for staying in the saddle. In a team, for everybody staying in the saddle. In versus,
-    /// for leaving each other in it.
+    /// Pays the bonus of a `Together` wave: with one player or in team mode if no player fell, in
+    /// versus mode if no knight was unseated by another.
     fn pay_together(&mut self) {
         let alone = self.wave.players <= 1;
-        let somebody_fell = self.players.iter().any(|player| player.present() && player.deeds.fell);
-        let earned = if alone || self.setup.mode == Mode::Team { !somebody_fell } else { !self.wave.struck };
+        let any_fell = self.players.iter().any(|player| player.present() && player.deeds.fell);
+        let earned = if alone || self.setup.mode == Mode::Team { !any_fell } else { !self.wave.struck };
         for seat in 0..SEATS {
             let player = &self.players[seat];
             if earned && player.playing() && player.deeds.whole {
@@ -301,7 +303,8 @@ impl Gander {
         }
     }
 
-    /// In a team nobody can be unseated for the bounty: it goes to the sharpest lance of the wave.
+    /// Pays the bounty in team mode, where knights cannot unseat each other: to the most jousts
+    /// won.
     fn pay_sharpest(&mut self) {
         let most =
             self.players.iter().filter(|player| player.present()).map(|player| player.deeds.jousts).max();
@@ -324,7 +327,7 @@ impl Gander {
         self.award(seat, BONUS_POINTS, Mark::at(Kind::Points, Reason::Bonus.id(0, seat), x, y));
     }
 
-    /// Knights whose time has come appear.
+    /// Counts down the waiting players and puts those who are due on their pads.
     fn seat_waiting(&mut self, ground: &Ground) {
         if self.wave.phase == Phase::Over {
             return;
@@ -343,7 +346,7 @@ impl Gander {
         }
     }
 
-    /// Nobody is left: the fen waits for the next guest.
+    /// Clears the fen when the last player has left.
     pub(crate) fn empty(&mut self) {
         self.wave = Wave::default();
         self.riders = [Rider::default(); crate::rider::RIDERS];

@@ -1,35 +1,36 @@
-//! The flight of things that do not flap for height: the Hern and the riderless bird. They keep to
-//! a height they want, and clear of ledges on the way.
+//! Level flight of what does not flap for height: Herns and the goose that fetches a hatchling.
+//!
+//! Called by `hern.rs` and `egg.rs`. Absent: which height they want.
 
 use crate::arena::{LEDGE, PX, wrap};
 use crate::ledges::Ground;
 
-/// How far ahead they look, in sub-pixels.
+/// Distance ahead that is kept free of ledges, in sub-pixels.
 const AHEAD: i32 = 40 * PX;
-/// How far from a ledge they keep, in sub-pixels.
+/// Distance kept from a ledge, in sub-pixels.
 const ROOM: i32 = 2 * PX;
 
-/// Something in level flight.
+/// Body in level flight, in sub-pixels.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Glide {
-    /// Where it is.
+    /// Horizontal middle of the body.
     pub(crate) x: i32,
-    /// How high it is.
+    /// Height it is steered by.
     pub(crate) y: i32,
     /// Whether it flies left.
     pub(crate) left: bool,
-    /// How far it extends above that height, in sub-pixels.
+    /// Extent above that height.
     pub(crate) above: i32,
-    /// How far below.
+    /// Extent below that height.
     pub(crate) below: i32,
 }
 
 impl Glide {
-    /// The height nearest to `want` that it can steer for without flying into a ledge.
+    /// Height nearest to `want` that leads into no ledge.
     pub(crate) fn steer(&self, want: i32, ground: &Ground) -> i32 {
         let probe = wrap(if self.left { self.x - AHEAD / 2 } else { self.x + AHEAD / 2 });
         let mut want = want;
-        // Twice, because keeping clear of one ledge may lead towards its neighbour.
+        // Ledges are tried twice: a height clear of one may lead into its neighbor.
         for number in (0..LEDGE.len()).chain(0..LEDGE.len()) {
             let ledge = &LEDGE[number];
             let in_the_way = ground.bears(number)

@@ -1,6 +1,7 @@
-//! The hunter of the skies: a heron that ate the fire. It crosses the fen at the height of
-//! somebody, turns beyond the edge and comes back. Only a lance at the height of its throat, met
-//! head on, kills it.
+//! Herns: herons that cross the fen at a knight's height, turn beyond the edge and come back.
+//!
+//! Only a lance level with the throat, met head on, kills one. Called by `tick.rs` and `joust.rs`.
+//! Absent: when they come (`flow.rs`) and which knight they hunt.
 
 use gaggle_kit::State;
 
@@ -9,38 +10,38 @@ use crate::glide::Glide;
 use crate::ledges::Ground;
 use crate::mover::{Mover, TALL};
 
-/// At most this many at the same time.
+/// Most Herns at the same time.
 pub const HERNS: usize = 3;
-/// Frames between two Herns that belong to a wave.
+/// Frames between two Herns of a wave's plan.
 pub const HERN_APART: u16 = 65;
 /// Frames between the cry and the arrival.
 pub const CRY_FRAMES: u16 = 90;
 /// Points for killing one.
 pub const HERN_POINTS: u16 = 1000;
 
-/// How far beyond the edge it turns, in sub-pixels.
+/// Distance beyond the edge at which it turns, in sub-pixels.
 const BEYOND: i32 = 44 * PX;
 /// Frames it stays away between two crossings.
 const AWAY_FRAMES: u8 = 120;
-/// Half its length, and its reach above and below the throat, in sub-pixels.
+/// Half its length, and its extent above and below the throat, in sub-pixels.
 const LONG: i32 = 20 * PX;
 const UP: i32 = 6 * PX;
 const DOWN: i32 = 8 * PX;
-/// Half the width of a goose that can be hit.
+/// Half the width of a goose it can hit, in sub-pixels.
 const GOOSE: i32 = 7 * PX;
-/// How far off its quarry it opens its beak, in sub-pixels.
+/// Distance to its quarry at which the beak opens, in sub-pixels.
 const STRIKE: i32 = 90 * PX;
-/// How far the lance may be off the throat, in pixels: with the beak open, and shut.
+/// Largest distance of lance and throat that kills, in pixels: beak open, beak shut.
 const THROAT_OPEN: i32 = 3;
 const THROAT_SHUT: i32 = 2;
-/// Lowest its throat gets: clear of the rock.
+/// Rows between which its throat stays: above the rock, below the ceiling.
 const LOWEST: i32 = LEDGE[HEARTHSTONE].top - 10;
 const HIGHEST: i32 = 26;
 
-/// What a Hern is doing.
+/// Phase of a place for a Hern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum HernPhase {
-    /// There is none in this place.
+    /// No Hern is in this place.
     #[default]
     None,
     /// Beyond the edge, about to come in.
@@ -51,55 +52,54 @@ pub enum HernPhase {
     Leaving,
 }
 
-/// Hern that hunts slow knights.
+/// One place for a Hern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Hern {
-    /// What it is doing.
+    /// Phase of the place.
     pub phase: HernPhase,
-    /// Frames left of being away.
+    /// Frames left in `Away`.
     pub left_away: u8,
-    /// Its middle, in sub-pixels; beyond the edges at times. Where it overlaps the fen it wraps
-    /// like all else.
+    /// Middle in sub-pixels, beyond the edges at times; for meetings it wraps.
     #[state(range = -2 * BEYOND..=SPAN + 2 * BEYOND)]
     pub x: i32,
-    /// The height of its throat.
+    /// Height of its throat, in sub-pixels.
     #[state(range = Y_MIN..=Y_MAX)]
     pub y: i32,
     /// Whether it flies left.
     pub left: bool,
-    /// Whether its beak is open: the attack.
+    /// Whether its beak is open, as it strikes.
     pub open: bool,
-    /// Frames since its wings last turned, for the picture; wraps.
+    /// Frames of flight, for the wings in the picture; wraps.
     pub beat: u8,
 }
 
-/// How a goose and a Hern met.
+/// Outcome of a meeting with a goose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meeting {
-    /// The lance found the throat.
+    /// The lance hit the throat: the Hern dies.
     Killed,
-    /// Killed in another way.
+    /// The Hern unseats the knight.
     Struck,
 }
 
 impl Hern {
-    /// One that will come in from an edge after some frames.
+    /// A Hern that comes in from an edge after `after` frames.
     pub fn arriving(from_left: bool, y: i32, after: u8) -> Hern {
         let x = if from_left { -BEYOND } else { WIDTH * PX + BEYOND };
         Hern { phase: HernPhase::Away, left_away: after, x, y, left: !from_left, ..Hern::default() }
     }
 
-    /// Whether it is anywhere near.
+    /// Whether a Hern is in this place.
     pub const fn live(&self) -> bool {
         !matches!(self.phase, HernPhase::None)
     }
 
-    /// Whether it can meet anybody.
+    /// Whether it can meet a goose.
     pub const fn tangible(&self) -> bool {
         matches!(self.phase, HernPhase::Crossing | HernPhase::Leaving)
     }
 
-    /// No more turning back.
+    /// Lets it finish its crossing and not return.
     pub fn dismiss(&mut self) {
         self.phase = match self.phase {
             HernPhase::Crossing => HernPhase::Leaving,
@@ -108,7 +108,8 @@ impl Hern {
         };
     }
 
-    /// One frame. `quarry` is the feet of whoever it is after; the wave sets its speed.
+    /// Moves it one frame. `quarry` is the x and feet of the knight it hunts; `wave` sets its
+    /// speed.
     pub fn step(&mut self, quarry: Option<(i32, i32)>, wave: u16, ground: &Ground) {
         self.beat = self.beat.wrapping_add(1);
         match self.phase {
@@ -139,7 +140,7 @@ impl Hern {
                 self.open = ahead < STRIKE;
             }
         }
-        // Once the beak is open it can hardly correct: that is the moment to change height.
+        // With the beak open it hardly corrects its height: the moment to evade.
         let climb = if self.open { PX / 4 } else { PX * 3 / 4 };
         let safe = self.glide().steer(want, ground);
         let climb = if safe == want { climb } else { PX * 3 / 2 };
@@ -165,7 +166,7 @@ impl Hern {
         }
     }
 
-    /// What comes of meeting this goose, if they meet.
+    /// Outcome of meeting this goose, if they touch.
     pub fn meets(&self, goose: &Mover) -> Option<Meeting> {
         let dx = apart(wrap(self.x), goose.x);
         let touch = self.tangible()
@@ -182,7 +183,7 @@ impl Hern {
         Some(if head_on && level { Meeting::Killed } else { Meeting::Struck })
     }
 
-    /// Two Herns that fly into each other both turn around, the higher one higher.
+    /// Turns both around if they fly into each other.
     pub fn bounce(&mut self, other: &mut Hern) {
         let dx = apart(wrap(self.x), wrap(other.x));
         let meet = self.tangible() && other.tangible() && self.left != other.left;
@@ -193,8 +194,8 @@ impl Hern {
     }
 }
 
-/// Where it aims: at the body of somebody with his feet here, a little below his lance. Whoever
-/// keeps still loses; whoever sinks as it strikes meets it.
+/// Height of the throat for a knight with its feet here: 4 pixels below the lance, so that keeping
+/// still loses and sinking as it strikes hits the throat.
 const fn aim(feet: i32) -> i32 {
     feet - 11 * PX
 }
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_lance_at_the_height_of_the_throat_kills() {
+    fn only_lance_level_with_throat_kills() {
         for off in -20..=20 {
             let expected = match off {
                 -3..=3 => Some(Meeting::Killed),
@@ -226,21 +227,21 @@ mod tests {
     }
 
     #[test]
-    fn with_the_beak_shut_the_throat_is_narrower() {
+    fn shut_beak_leaves_narrower_throat() {
         let shut = Hern { open: false, ..hern() };
         assert_eq!(shut.meets(&goose(220, 2, true)), Some(Meeting::Killed));
         assert_eq!(shut.meets(&goose(220, 3, true)), Some(Meeting::Struck));
     }
 
     #[test]
-    fn both_have_to_face_each_other() {
+    fn throat_is_hit_only_head_on() {
         assert_eq!(hern().meets(&goose(220, 0, false)), Some(Meeting::Struck), "goose looks away");
         assert_eq!(hern().meets(&goose(180, 0, false)), Some(Meeting::Struck), "from behind");
         assert_eq!(hern().meets(&goose(240, 0, true)), None, "too far off");
     }
 
     #[test]
-    fn it_crosses_every_arrangement_of_ledges_without_touching_them() {
+    fn hern_crosses_fen_clear_of_every_set_of_ledges() {
         for solid in [u8::MAX, 0b10_1100, 0b10_1101, 0b10_1110] {
             let ground = Ground { solid, bridges: crate::pits::Bridges::GONE };
             for feet in (34..=193).step_by(3) {

@@ -1,5 +1,6 @@
-//! How to play, as short scenes: the real game, a crafted beginning, and somebody who shows how it
-//! is done.
+//! Pages that teach the game: the real rules, a prepared state and a scripted player.
+//!
+//! Called by pages of the game. Absent: input and sound.
 
 use gaggle_scene::Scene;
 
@@ -17,21 +18,21 @@ use crate::rider::{Class, EGGS_EACH, Rider};
 use crate::stage::{Audience, Stage};
 use crate::{Gander, Seat, Setup};
 
-/// One thing to know.
+/// One lesson of the game.
 #[derive(Clone, Copy)]
 pub struct Page {
-    /// What it is about.
+    /// Heading of the page.
     pub title: &'static str,
-    /// What to know about it.
+    /// Text below the heading.
     pub line: &'static str,
     /// Frames until it starts again.
     frames: u32,
     begin: fn(&mut Gander),
-    /// What is shown: the pad for the next frame.
+    /// Pad of the scripted player in a frame of the page.
     show: fn(&Gander, u32) -> Pad,
 }
 
-/// All there is to know.
+/// All pages, in the order they are read.
 pub const PAGES: [Page; 6] = [
     Page {
         title: "Fly",
@@ -79,7 +80,7 @@ pub const PAGES: [Page; 6] = [
     },
     Page {
         title: "Land",
-        line: "On the ground you run, and skid when you turn. Nobody can touch you on your stone until you move.",
+        line: "On the ground you run, and skid when you turn. You are safe on your stone until you move.",
         frames: 240,
         begin: |game| {
             stand(game, 130, LONG_EYOT);
@@ -104,7 +105,7 @@ pub const PAGES: [Page; 6] = [
         },
         show: |game, frame| {
             if game.clutch.phase == ClutchPhase::Grip {
-                // As fast as a thumb goes.
+                // As fast as a thumb can tap.
                 return Pad::NONE.flapping(frame % 6 < 3);
             }
             let safe = matches!(game.clutch.phase, ClutchPhase::Sinking | ClutchPhase::Hidden);
@@ -126,8 +127,8 @@ pub const PAGES: [Page; 6] = [
             if !hern.tangible() {
                 return hover(game, 110);
             }
-            // Wait a little above it, and sink as it strikes: it hardly corrects once its beak is
-            // open.
+            // Waits a little above it and sinks as it strikes: with the beak open it hardly
+            // corrects.
             let level = (hern.y + LANCE) / PX;
             let near = apart(hern.x, knight(game).x).abs() < 80 * PX;
             let pad = if near { dip(game, level + 1) } else { hover(game, 94) };
@@ -144,7 +145,7 @@ fn hover(game: &Gander, lane: i32) -> Pad {
     Pilot { gap: 3, top: 0 }.fly(knight(game), lane, 0, &game.ground())
 }
 
-/// Hovers as low as it is told, even where nobody in his right mind would.
+/// Hovers at any row, also where the pilot would flee the fire.
 fn dip(game: &Gander, lane: i32) -> Pad {
     let mover = knight(game);
     let low = mover.y + i32::from(mover.vy) * 4 > lane * PX;
@@ -180,7 +181,7 @@ fn egg(game: &mut Gander, number: usize, x: i32, y: i32) {
     };
 }
 
-/// The scenes, one page at a time, over and over.
+/// One page in progress, played over and over.
 #[derive(Clone)]
 pub struct HowTo {
     page: usize,
@@ -199,7 +200,7 @@ impl std::fmt::Debug for HowTo {
 }
 
 impl HowTo {
-    /// A page; numbers beyond the last begin again.
+    /// Starts a page; numbers beyond the last start over at the first.
     pub fn new(page: usize) -> HowTo {
         let page = page % PAGES.len();
         let mut game = Gander::new(Setup::default(), 1);
@@ -212,23 +213,23 @@ impl HowTo {
         HowTo { page, frame: 0, game, before: game }
     }
 
-    /// What is being shown.
+    /// Page in progress.
     pub fn page(&self) -> &'static Page {
         &PAGES[self.page]
     }
 
-    /// The scene now.
+    /// State of the scene.
     pub fn game(&self) -> &Gander {
         &self.game
     }
 
-    /// One frame; at its end a page begins again.
+    /// Advances by one frame; at its end the page starts again.
     pub fn step(&mut self) {
         if self.frame >= self.page().frames {
             *self = HowTo::new(self.page);
         }
         let pad = (self.page().show)(&self.game, self.frame);
-        // The wave neither sends anybody else nor ends.
+        // The queue stays full, so that the wave neither sends riders nor ends.
         self.game.wave.queue = [1, 0, 0];
         self.game.wave.send_in = u8::MAX;
         self.before = self.game;
@@ -236,7 +237,7 @@ impl HowTo {
         self.frame += 1;
     }
 
-    /// The scene as a picture, with what it is about written over it.
+    /// Draws the scene with its heading and text.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience =
             Audience { calm, plain: true, own: [true, false, false, false], ..Audience::default() };
@@ -251,8 +252,8 @@ mod tests {
     use super::*;
     use crate::cue::Kind;
 
-    /// Plays a page to its end and says whether something like this happened, and whether somebody
-    /// fell.
+    /// Plays a page to its end and tells whether it had an event of this kind. The knight must not
+    /// fall.
     fn shows(page: usize, kind: Kind) -> bool {
         let mut howto = HowTo::new(page);
         let mut seen = false;
@@ -264,13 +265,13 @@ mod tests {
                     || game.murmurs.recent(game.frame, 1).any(|noise| noise.kind == kind)
             };
             seen |= recent(kind);
-            assert_eq!(game.players[0].tally.falls, 0, "nobody learns from {}", PAGES[page].title);
+            assert_eq!(game.players[0].tally.falls, 0, "the knight falls in {}", PAGES[page].title);
         }
         seen
     }
 
     #[test]
-    fn every_page_shows_what_it_says() {
+    fn every_page_shows_what_its_text_says() {
         for (page, kind) in [Kind::Flap, Kind::Clang, Kind::EggTaken, Kind::Skid, Kind::Free, Kind::HernDown]
             .into_iter()
             .enumerate()
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_begins_again_after_its_end() {
+    fn page_restarts_after_its_end() {
         let mut howto = HowTo::new(1);
         (0..PAGES[1].frames + 1).for_each(|_| howto.step());
         assert!(howto.game().riders[0].live);

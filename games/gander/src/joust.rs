@@ -1,11 +1,10 @@
-//! Who meets whom, and who wins: the higher lance.
+//! Meetings of knights, riders, Herns and eggs: the higher lance wins.
 //!
-//! All meetings of a frame are judged by where everybody was, before anything changes, so that no
-//! seat and no rider has an advantage from being looked at first. Two knights may unseat the same
-//! rider, and somebody may win and lose in the same frame. Points come first, falls last.
+//! All meetings of a frame are judged on the same positions before any of them changes the state,
+//! so that no slot has an advantage. Called by `tick.rs` at the end of a frame. Absent: movement.
 
 use crate::arena::{DROWN, PX, apart, row};
-use crate::cue::{Kind, Mark, NOBODY};
+use crate::cue::{Kind, Mark, NO_SLOT};
 use crate::egg::{EGG_FRESH, EGG_TALL, EGGS, Egg, EggPhase, wait_frames};
 use crate::hern::{HERN_POINTS, HERNS, Hern, Meeting};
 use crate::mover::{Mover, TALL};
@@ -15,14 +14,14 @@ use crate::score::{BONUS_POINTS, EGG_POINTS, ENDLESS, FALL_POINTS, KNIGHT_POINTS
 use crate::waves::WaveKind;
 use crate::{Gander, Mode};
 
-/// Two geese touch when their middles are nearer than this, in sub-pixels.
+/// Horizontal distance below which two geese touch, in sub-pixels.
 const REACH: i32 = 16 * PX;
-/// Slowest step after a bounce.
+/// Least horizontal step after a bounce.
 const BOUNCE_SPEED: i8 = 2;
-/// What bouncing off somebody below gives upwards, in sub-pixels a frame.
+/// Upward speed a bounce off the lower goose adds, in sub-pixels a frame.
 const BOUNCE_LIFT: i32 = 48;
 
-/// How two lances compare.
+/// The first lance compared with the second, in whole rows of pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Height {
     Above,
@@ -42,23 +41,23 @@ fn touch(a: &Mover, b: &Mover) -> bool {
     (a.y - b.y).abs() < TALL && apart(a.x, b.x).abs() < REACH
 }
 
-/// What the meetings of one frame come to.
+/// Results of all meetings of a frame, before any is executed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Verdict {
-    /// Which seats unseat each rider, one bit each.
+    /// Slots that unseat each rider, one bit each.
     riders: [u8; RIDERS],
-    /// Which seats unseat each knight, one bit each.
+    /// Slots that unseat each knight, one bit each.
     knights: [u8; SEATS],
-    /// Which seats kill each Hern, one bit each.
+    /// Slots that kill each Hern, one bit each.
     herns: [u8; HERNS],
-    /// Who falls, for whatever reason.
+    /// Knights that fall, for any reason.
     falls: [bool; SEATS],
-    /// Of those, who drowns.
+    /// Falls that are in the fire.
     burns: [bool; SEATS],
 }
 
 impl Gander {
-    /// Judges and executes all meetings of this frame.
+    /// Judges all meetings of this frame, then executes them: points first, falls last.
     pub(crate) fn meet(&mut self) {
         let verdict = self.judge();
         self.rebound();
@@ -118,7 +117,7 @@ impl Gander {
         verdict
     }
 
-    /// Marks who unseats the knight in `seat`.
+    /// Records which rivals unseat the knight in `seat`.
     fn judge_duels(&self, seat: usize, verdict: &mut Verdict) {
         let knight = &self.players[seat];
         for (other, rival) in self.players.iter().enumerate() {
@@ -133,7 +132,7 @@ impl Gander {
         }
     }
 
-    /// Lets everybody bounce who meets somebody he cannot beat.
+    /// Bounces every pair that touches and in which neither wins.
     fn rebound(&mut self) {
         for a in 0..SEATS + RIDERS {
             if !self.tangible(a) {
@@ -159,8 +158,8 @@ impl Gander {
                 if bounce(&mut first, &mut second) {
                     *self.mover_mut(a) = first;
                     *self.mover_mut(b) = second;
-                    // Riders bump into each other all the time; only what concerns a knight is
-                    // worth a clang.
+                    // Two riders bump into each other all the time: only a knight's bounce makes a
+                    // sound.
                     if a < SEATS {
                         let x = first.x + apart(first.x, second.x) / 2;
                         let who = a * (SEATS + RIDERS) + b;
@@ -177,7 +176,7 @@ impl Gander {
         }
     }
 
-    /// Whether body `n` can be touched: knights first, riders after them.
+    /// Whether body `n` can be touched. Knights are 0 to 3, riders follow.
     fn tangible(&self, n: usize) -> bool {
         if n < SEATS { self.players[n].tangible() } else { self.riders[n - SEATS].tangible() }
     }
@@ -249,7 +248,8 @@ impl Gander {
         self.herns[number] = Hern::default();
     }
 
-    /// Every egg goes to the knight nearest to it; if two are equally near, both get the points.
+    /// Gives every egg to the nearest knight in reach; two at the same distance both get the
+    /// points.
     fn take_eggs(&mut self) {
         for number in 0..EGGS {
             let egg = self.eggs[number];
@@ -287,7 +287,7 @@ impl Gander {
         );
     }
 
-    /// Points for those who unseat the knight in `seat`.
+    /// Points for the knights that unseat the one in `seat`, and the bounty of the wave.
     fn reward_duel(&mut self, seat: usize, by: u8) {
         let (x, y) = (self.players[seat].mover.x, self.players[seat].mover.y - TALL);
         for winner in seats(by) {
@@ -305,7 +305,7 @@ impl Gander {
         }
     }
 
-    /// A knight loses his saddle, and his goose flies off without him.
+    /// Takes the goose from the knight in `seat`. The picture lets it fly off.
     pub(crate) fn fall(&mut self, seat: usize, burnt: bool) {
         let (x, y, left) = {
             let mover = &self.players[seat].mover;
@@ -326,13 +326,13 @@ impl Gander {
         player.seat = if player.mounts > 0 { Seat::Waiting } else { Seat::Out };
         player.wait = WAIT_FRAMES;
         player.mover = Mover::default();
-        if usize::from(self.clutch.prey) == seat && self.clutch.prey != NOBODY {
+        if usize::from(self.clutch.prey) == seat && self.clutch.prey != NO_SLOT {
             self.clutch.sink();
         }
     }
 }
 
-/// Both turn away from each other, if they are coming together at all.
+/// Turns both away from each other. False if they were already moving apart.
 fn bounce(a: &mut Mover, b: &mut Mover) -> bool {
     let dx = apart(a.x, b.x);
     let side: i8 = if dx < 0 { -1 } else { 1 };
@@ -361,7 +361,7 @@ fn bounce(a: &mut Mover, b: &mut Mover) -> bool {
     bounced
 }
 
-/// The seats in a set of one bit each.
+/// Slots in a set of one bit each.
 fn seats(set: u8) -> impl Iterator<Item = usize> {
     (0..SEATS).filter(move |seat| set & 1 << seat != 0)
 }

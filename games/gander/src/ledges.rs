@@ -1,57 +1,60 @@
-//! Which ledges are there: they leave and return between waves, with a warning.
+//! Phases of the ledges, which leave and return between waves, and what bears weight.
+//!
+//! Called by `flow.rs` and `tick.rs`; `Ground` by all that moves. Absent: which ledges a wave lacks
+//! (`waves.rs`).
 
 use gaggle_kit::State;
 
 use crate::arena::{HEARTHSTONE, HIGH_SEDGE, LEDGE, LEDGES, LONG_EYOT, LOW_EYOT, PX};
 use crate::pits::Bridges;
 
-/// Frames a ledge shakes before it drops, and takes to rise again.
+/// Frames a ledge shakes before it drops, and frames it takes to rise.
 pub const LEDGE_FRAMES: u8 = 60;
 
-/// The ledges a wave may do without, one bit each.
+/// Ledges a wave can lack, one bit each.
 pub const REMOVABLE: u8 = 1 << HIGH_SEDGE | 1 << LONG_EYOT | 1 << LOW_EYOT;
 
-/// What a ledge is doing.
+/// Phase of a ledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum LedgePhase {
-    /// The ledge bears knights.
+    /// The ledge bears weight.
     #[default]
     There,
-    /// It shakes and sheds dust, but still bears.
+    /// It shakes, but still bears weight.
     Leaving,
     /// It is gone.
     Gone,
-    /// It rises, and does not bear yet.
+    /// It rises, and does not bear weight yet.
     Returning,
 }
 
-/// One ledge's doing.
+/// State of one ledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct LedgeState {
-    /// What it is doing.
+    /// Phase of the ledge.
     pub phase: LedgePhase,
-    /// Frames left of leaving or returning.
+    /// Frames left of `Leaving` or `Returning`.
     pub left: u8,
 }
 
-/// All ledges' doings.
+/// State of all ledges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Ledges {
-    /// State by ledge number.
+    /// State by number of the ledge.
     pub state: [LedgeState; LEDGES],
 }
 
-/// Ledges that changed in one frame, one bit each.
+/// Ledges that changed in a frame, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LedgeChanges {
-    /// Ledges that fell, a bit each.
+    /// Ledges that no longer bear weight.
     pub dropped: u8,
-    /// These bear again.
+    /// Ledges that bear weight again.
     pub returned: u8,
 }
 
 impl Ledges {
-    /// Lets the ledges in `gone` leave and all others return. Ledges that are never removed stay.
+    /// Lets the ledges in `gone` leave and all others return. Those not in [`REMOVABLE`] stay.
     pub fn arrange(&mut self, gone: u8) {
         for (number, ledge) in self.state.iter_mut().enumerate() {
             let away = gone & REMOVABLE & 1 << number != 0;
@@ -66,7 +69,7 @@ impl Ledges {
         }
     }
 
-    /// One frame of leaving and returning.
+    /// Advances leaving and returning ledges by one frame.
     pub fn step(&mut self) -> LedgeChanges {
         let mut changes = LedgeChanges::default();
         for (number, ledge) in self.state.iter_mut().enumerate() {
@@ -84,7 +87,7 @@ impl Ledges {
         changes
     }
 
-    /// The ledges that bear, one bit each.
+    /// Ledges that bear weight, one bit each.
     pub fn solid(&self) -> u8 {
         let bears = |ledge: &LedgeState| matches!(ledge.phase, LedgePhase::There | LedgePhase::Leaving);
         let mask = self
@@ -96,45 +99,45 @@ impl Ledges {
     }
 }
 
-/// Everything that can be stood on or bumped into in one frame.
+/// All ground that can be stood on or bumped into in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ground {
-    /// The ledges that bear, one bit each.
+    /// Ledges that bear weight, one bit each.
     pub solid: u8,
-    /// State of the bridges.
+    /// Bridges over the pits.
     pub bridges: Bridges,
 }
 
 impl Ground {
-    /// Whether this ledge bears.
+    /// Whether this ledge bears weight.
     #[inline]
     pub const fn bears(&self, ledge: usize) -> bool {
         self.solid & 1 << ledge != 0
     }
 
-    /// The surface that feet at `x`, `half` wide to either side, meet first on their way down.
+    /// First surface that feet at `x`, `half` wide to either side, meet between `from` and `to`.
     #[inline]
     pub fn landing(&self, x: i32, half: i32, from: i32, to: i32) -> Option<i32> {
-        // From top to bottom, so the first that fits is the first met.
+        // Ledges are ordered from top to bottom, so the first that fits is the first met.
         for (number, ledge) in LEDGE.iter().enumerate() {
             let top = ledge.top * PX;
             if from <= top && to >= top && self.bears(number) && ledge.spans(x, half) {
                 return Some(top);
             }
         }
-        // A plank is thin: feet up to two pixels below it still find it, or a walker would fall
-        // through where the bridge rises.
+        // A plank is thin and the bridge sags: feet up to 2 pixels below still find it, or walkers
+        // would fall through where it rises.
         self.bridges.surface(x).filter(|&top| from <= top + 2 * PX && to >= top)
     }
 
-    /// The surface that feet standing at `y` have under them after moving to `x`.
+    /// Surface under feet that stood at `y`, after moving to `x`.
     #[inline]
     pub fn support(&self, x: i32, half: i32, y: i32) -> Option<i32> {
         self.landing(x, half, y - PX, y + 2 * PX)
     }
 
-    /// The ledge that a body from `head` down to `feet`, `half` wide to either side of `x`, is
-    /// inside of.
+    /// Ledge that a body from `head` down to `feet`, `half` wide to either side of `x`, is inside
+    /// of.
     #[inline]
     pub fn inside(&self, x: i32, half: i32, head: i32, feet: i32) -> Option<usize> {
         (0..LEDGES).find(|&number| {
@@ -150,7 +153,7 @@ mod tests {
     use crate::arena::{MERE, MOONSTEP};
 
     #[test]
-    fn a_ledge_warns_before_it_drops_and_bears_only_when_it_is_back() {
+    fn ledge_bears_while_it_shakes_and_not_while_it_rises() {
         let mut ledges = Ledges::default();
         ledges.arrange(1 << LONG_EYOT);
         for _ in 1..LEDGE_FRAMES {
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn feet_land_on_the_first_surface_below_them() {
+    fn feet_land_on_first_surface_below() {
         let ground = Ground { solid: u8::MAX, bridges: Bridges::default() };
         assert_eq!(ground.landing(160 * PX, 0, 0, 200 * PX), Some(63 * PX));
         assert_eq!(ground.landing(160 * PX, 0, 64 * PX, 200 * PX), Some(145 * PX));

@@ -1,4 +1,4 @@
-//! Knights on geese: rules, pictures and bots of the game.
+//! Rules, pictures and bots of gander, an arcade game of knights on geese.
 //!
 #![doc = include_str!("../README.md")]
 
@@ -45,29 +45,29 @@ pub use waves::WaveKind;
 
 use cue::{Mark, Marks, Murmurs};
 
-/// Which rules these are: the hash a fixed minute of play comes to. A replay or a peer with another
-/// number plays another game. `examples/golden.rs` has the minute; a test fails when the rules
-/// change and this does not.
+/// Identity of the rules: the state hash after one fixed minute of play (`examples/golden.rs`).
+/// Replays and peers with another number are incompatible; a test fails when the rules change and
+/// this does not.
 pub const FINGERPRINT: u64 = 0xf353_ecf6_e87b_cec3;
 
 /// Whether knights can unseat each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Mode {
-    /// They bounce off each other.
+    /// Knights bounce off each other.
     #[default]
     Team,
-    /// They can, as in 1982.
+    /// The higher lance unseats the other knight, as in the arcade game of 1982.
     Versus,
 }
 
-/// What is settled before a match.
+/// Options fixed before the match starts; every peer must have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Setup {
-    /// Whether knights can unseat each other.
+    /// Decides what happens when two knights meet.
     pub mode: Mode,
-    /// Geese each begins with; [`score::ENDLESS`] never run out.
+    /// Geese each player starts with; [`score::ENDLESS`] never run out.
     pub mounts: u8,
-    /// The wave to begin with.
+    /// Wave the match starts with, from 1.
     pub first_wave: u16,
 }
 
@@ -80,36 +80,36 @@ impl Default for Setup {
 /// A whole match at one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Gander {
-    /// What was settled beforehand.
+    /// Options the match started with.
     pub setup: Setup,
-    /// The frame this is the state of.
+    /// Number of this frame; wraps.
     pub frame: u32,
-    /// All chance of the match.
+    /// Random numbers of the rules, seeded once per match.
     pub random: Prng,
-    /// Where the match stands.
+    /// Current wave, and the phase of the match.
     pub wave: Wave,
-    /// Which ledges are there.
+    /// Phase of each ledge.
     pub ledges: Ledges,
-    /// What is left of the bridges.
+    /// Progress of the fire on the bridges.
     pub bridges: Bridges,
-    /// Players by slot.
+    /// Players and their knights, by slot.
     pub players: [Player; SEATS],
-    /// Riders in the saddle.
+    /// Riders on geese; a free place has `live` unset.
     pub riders: [Rider; rider::RIDERS],
-    /// Riders out of it.
+    /// Eggs of unseated riders, and hatchlings.
     pub eggs: [Egg; egg::EGGS],
-    /// The hunters of the skies.
+    /// Hunters that hurry a slow wave along.
     pub herns: [Hern; hern::HERNS],
-    /// The hand in the fire.
+    /// Hand in the fire, which grips geese that fly too low.
     pub clutch: Clutch,
-    /// What is worth seeing and hearing.
+    /// Recent events that the picture shows.
     pub marks: Marks,
-    /// Quiet sounds of the frame.
+    /// Recent quiet sounds.
     pub murmurs: Murmurs,
 }
 
 impl Gander {
-    /// An empty fen. A match begins when somebody sits down.
+    /// A fen without players. A match starts when the first player arrives.
     pub fn new(setup: Setup, seed: u64) -> Gander {
         Gander {
             setup,

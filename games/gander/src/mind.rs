@@ -1,8 +1,8 @@
-//! What riders want. A rider steers his brent with the same pad as a player and sees the same fen.
+//! Decisions of riders: a direction and a height, now and then, which the pad then follows.
 //!
-//! He thinks now and then: which way, which height. In between he only keeps to that. Classes
-//! differ in how often they think, how well they judge a height, how fast they fly and what they do
-//! when somebody is above them.
+//! Riders steer with the pad of a player. Classes differ in how often they decide, how well they
+//! judge heights, how fast they fly and what they do below a knight. Called by `tick.rs`. Absent:
+//! flapping (`pilot.rs`).
 
 use gaggle_kit::{Prng, State};
 
@@ -13,32 +13,32 @@ use crate::pad::Pad;
 use crate::pilot::Pilot;
 use crate::rider::Class;
 
-/// What a rider is up to.
+/// Current decision of a rider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Mind {
-    /// Frames until he thinks again.
+    /// Frames until the next decision.
     pub rest: u8,
-    /// The row he wants his feet on.
+    /// Row for its feet.
     pub lane: u8,
-    /// Which way: −1, 0 or 1.
+    /// Direction: −1, 0 or 1.
     #[state(range = -1..=1)]
     pub dir: i8,
-    /// Whether he is after somebody.
+    /// Whether it hunts a knight.
     pub hunting: bool,
 }
 
-/// How a class flies.
+/// Parameters of a class.
 struct Temper {
     /// Fastest step when roaming and when hunting.
     roam: i8,
     hunt: i8,
-    /// Frames the wings stay up at least.
+    /// Least frames the wings stay up.
     gap: u8,
-    /// Frames between thoughts.
+    /// Mean frames between decisions.
     rest: u8,
-    /// How far he misjudges a height, in pixels.
+    /// Largest error of a height, in pixels.
     error: i32,
-    /// How far above his quarry he wants to be, in pixels.
+    /// Height above the quarry that it seeks, in pixels.
     above: i32,
 }
 
@@ -50,24 +50,24 @@ const TEMPER: [Temper; 3] = [
 
 /// Rows to roam at: above each pair of ledges, and low over the rock.
 const LANES: [i32; 4] = [44, 98, 136, 180];
-/// Nobody wants his feet below this row: the fire is near.
+/// Lowest row for feet: the fire is near.
 const LOWEST: i32 = 182;
-/// Nor above this one: the ceiling is near.
+/// Highest row for feet: the ceiling is near.
 const HIGHEST: i32 = 38;
 
-/// Somebody worth hunting.
+/// Knight that a rider can hunt, in sub-pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quarry {
-    /// Where he is.
+    /// Horizontal place of the knight.
     pub x: i32,
-    /// The height of his feet.
+    /// Height of its feet.
     pub y: i32,
-    /// How fast he falls.
+    /// Downward speed in a frame.
     pub vy: i32,
 }
 
 impl Mind {
-    /// Decides anew, if it is time. `haste` grows as the wave drags: riders think more often.
+    /// Decides anew once `rest` is over. `haste` shortens the time between decisions.
     pub fn think(&mut self, class: Class, mover: &Mover, hunt: Option<Quarry>, haste: u8, random: &mut Prng) {
         if self.rest > 0 {
             self.rest -= 1;
@@ -84,7 +84,7 @@ impl Mind {
     }
 
     fn roam(&mut self, mover: &Mover, random: &mut Prng) {
-        // Mostly on, in the same direction: a flock that turns at every thought looks lost.
+        // Mostly it keeps its direction: a flock that turns at every decision looks lost.
         if self.dir == 0 || random.chance(1, 5) {
             self.dir = if random.chance(1, 2) { -1 } else { 1 };
         }
@@ -106,14 +106,14 @@ impl Mind {
         self.set_lane(aim);
         match class {
             Class::Knave => {}
-            // Losing the height, every other reeve sheers off instead of flying into the lance.
+            // Below its quarry, every other reeve turns away instead of flying into the lance.
             Class::Reeve => {
                 if near && below > 2 * PX && random.chance(1, 2) {
                     self.dir = -toward;
                     self.set_lane(aim - 24);
                 }
             }
-            // A wraith looks where his quarry will be, comes from above and never from below.
+            // A wraith extrapolates its quarry, comes from above and never from below.
             Class::Wraith => {
                 let soon = (quarry.y + quarry.vy * 12) / PX;
                 self.set_lane(soon - temper.above + random.range(-temper.error..=temper.error));
@@ -121,7 +121,7 @@ impl Mind {
                     self.dir = -toward;
                     self.set_lane(soon - 40);
                 } else if !near {
-                    // From far off he gains height first, and then falls upon his quarry.
+                    // From far off it gains height first.
                     self.set_lane(soon - 30);
                 }
             }
@@ -132,7 +132,7 @@ impl Mind {
         self.lane = row.clamp(HIGHEST, LOWEST) as u8;
     }
 
-    /// The pad that follows the decision.
+    /// Pad that follows the decision.
     pub fn steer(&self, class: Class, mover: &Mover, ground: &Ground) -> Pad {
         let temper = &TEMPER[class as usize];
         let top = if self.hunting { temper.hunt } else { temper.roam };
@@ -140,7 +140,7 @@ impl Mind {
     }
 }
 
-/// Of some quarries the nearest one to `from`, the way a crow counts.
+/// Nearest of some quarries, by the sum of both distances.
 pub fn nearest(from: &Mover, quarries: impl Iterator<Item = Quarry>) -> Option<Quarry> {
     quarries.min_by_key(|quarry| apart(from.x, quarry.x).abs() + (quarry.y - from.y).abs())
 }

@@ -1,9 +1,8 @@
-//! How a goose moves, whoever rides it: flight, running, skidding, bouncing off the world,
-//! wrapping.
+//! Physics of a goose, ridden by a knight or a rider: flight, running, skidding, ledges, wrapping.
 //!
-//! The rules are those of 1982. Height comes from flapping, and a flap lifts the more the sooner it
-//! follows the last one. In the air only a flap changes the horizontal speed, by one of five steps.
-//! Who meets whom is `joust.rs`.
+//! Rules of 1982: a flap lifts more the sooner it follows the last change of the wings, and in the
+//! air only a flap changes the horizontal step. Called by `tick.rs` for every knight and rider.
+//! Absent: meetings of two geese (`joust.rs`).
 
 use gaggle_kit::State;
 
@@ -11,79 +10,80 @@ use crate::arena::{CEILING, LEDGE, PX, SPAN, Y_MAX, Y_MIN, apart, wrap};
 use crate::ledges::Ground;
 use crate::pad::Pad;
 
-/// Half the width of a goose against ledges, in sub-pixels.
+/// Half the width that collides with ledges, in sub-pixels.
 pub const HALF: i32 = 6 * PX;
-/// Height of goose and rider against ledges, in sub-pixels.
+/// Height of goose and rider, in sub-pixels.
 pub const TALL: i32 = 20 * PX;
-/// How far the lance is above the feet, in sub-pixels, in every pose.
+/// Height of the lance above the feet in every pose, in sub-pixels.
 pub const LANCE: i32 = 15 * PX;
 
-/// Fastest step, forwards or backwards.
+/// Fastest horizontal step, left or right.
 pub const SPEED_MAX: i8 = 4;
 /// Sub-pixels a frame by step: 0, ¼, ½, 1 and 2 pixels.
 const STRIDE: [i32; 5] = [0, PX / 4, PX / 2, PX, 2 * PX];
-/// Frames of running before the next step. The first comes at once: a goose answers.
+/// Frames of running before the next step, by step. The first comes at once, so that a goose
+/// answers the stick.
 const RUN_WAIT: [u8; 5] = [1, 8, 4, 2, 0];
-/// Frames of doing nothing before a runner loses a step.
+/// Frames without input before a running goose loses a step.
 const COAST_WAIT: u8 = 6;
-/// Frames of skidding before a runner loses a step.
+/// Frames of skidding before it loses a step.
 const SKID_WAIT: u8 = 5;
-/// From this step on, turning around means skidding first.
+/// Least step at which turning around skids first.
 const SKID_FROM: i8 = 2;
 
-/// Gravity with the wings held down, in sub-pixels per frame and frame.
+/// Gravity with the wings down, in sub-pixels per frame squared.
 pub const GRAVITY_HELD: i32 = 4;
-/// Gravity with the wings up.
+/// Gravity with the wings up, in sub-pixels per frame squared.
 pub const GRAVITY: i32 = 8;
-/// Lift of a flap right after the last change of the wings.
+/// Lift of a flap right after the last change of the wings, in sub-pixels a frame.
 pub const LIFT: i32 = 96;
-/// No faster up than this; four flaps in quick succession get there.
+/// Highest upward speed, in sub-pixels a frame; four quick flaps reach it.
 const RISE_MAX: i32 = 3 * PX;
-/// No faster down than this. Less than a ledge is deep, so nothing falls through.
+/// Highest downward speed: less than a ledge is deep, so that a goose cannot fall through one.
 const FALL_MAX: i32 = 4 * PX;
 
-/// A goose in motion.
+/// Position and motion of one goose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Mover {
-    /// Between the feet, in sub-pixels, inside the fen.
+    /// Center between the feet, in sub-pixels.
     #[state(range = 0..=SPAN - 1)]
     pub x: i32,
-    /// Under the feet, in sub-pixels.
+    /// Soles of the feet, in sub-pixels.
     #[state(range = Y_MIN..=Y_MAX)]
     pub y: i32,
-    /// Downwards, in sub-pixels a frame.
+    /// Downward speed, in sub-pixels a frame.
     #[state(range = -RISE_MAX as i16..=FALL_MAX as i16)]
     pub vy: i16,
-    /// Horizontal step, −4 to 4.
+    /// Horizontal step, −4 to 4: an index of `STRIDE` with a sign.
     #[state(range = -SPEED_MAX..=SPEED_MAX)]
     pub speed: i8,
-    /// Whether it looks left.
+    /// Whether it faces left.
     pub left: bool,
-    /// Whether its feet are on something.
+    /// Whether its feet are on ground.
     pub grounded: bool,
-    /// Whether it brakes with its heels.
+    /// Whether it brakes on its heels.
     pub skidding: bool,
-    /// Whether the wings are held down.
+    /// Whether the wings are down, as the flap button is.
     pub wings_down: bool,
     /// Frames since the wings last went up or down, at most 255.
     pub since_wings: u8,
-    /// Frames since the last step of running, coasting or skidding.
+    /// Frames since the last change of step by running, coasting or skidding.
     pub gait: u8,
-    /// Sub-pixels run, for the legs: wraps.
+    /// Sub-pixels run, modulo 16 pixels: the phase of the legs.
     #[state(range = 0..=16 * PX as u16)]
     pub stride: u16,
-    /// Frames since it looked the other way, landed or bumped into something, at most 255 each.
+    /// Ages of events the picture shows.
     pub since: Since,
 }
 
-/// How long ago things happened to a goose, for the picture only, in frames up to 255.
+/// Ages in frames, at most 255, that only the picture reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Since {
-    /// Frames since it turned.
+    /// Frames since it turned around.
     pub turn: u8,
     /// Frames since it landed.
     pub land: u8,
-    /// It bounced off something.
+    /// Frames since it bounced off a ledge, the ceiling or another goose.
     pub bump: u8,
 }
 
@@ -93,21 +93,21 @@ impl Default for Since {
     }
 }
 
-/// What can be heard of one frame of moving.
+/// Sounds of one step of movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Heard {
-    /// The wings beat.
+    /// The wings went down.
     pub flap: bool,
-    /// A foot came down.
+    /// A foot touched the ground.
     pub step: bool,
-    /// Heels began to drag.
+    /// Skidding began.
     pub skid: bool,
     /// It bounced off a ledge or the ceiling.
     pub thud: bool,
 }
 
 impl Mover {
-    /// A goose standing still.
+    /// A goose at rest on the ground at `x`, `y`, in sub-pixels.
     pub fn standing(x: i32, y: i32, left: bool) -> Mover {
         Mover { x: wrap(x), y, left, grounded: true, since_wings: u8::MAX, ..Mover::default() }
     }
@@ -119,20 +119,20 @@ impl Mover {
         if self.speed < 0 { -step } else { step }
     }
 
-    /// The height of the lance.
+    /// Height of the lance, as a y in sub-pixels.
     #[inline]
     pub const fn lance(&self) -> i32 {
         self.y - LANCE
     }
 
-    /// −1 or 1, by where it looks.
+    /// −1 if it faces left, else 1.
     #[inline]
     pub const fn facing(&self) -> i32 {
         if self.left { -1 } else { 1 }
     }
 
-    /// One frame: wings, legs, gravity, ledges. `pull` replaces gravity while something holds the
-    /// bird.
+    /// Moves it one frame: wings, then running or flight, then ledges. `pull` replaces gravity
+    /// while the Clutch holds it.
     pub fn step(&mut self, pad: Pad, ground: &Ground, pull: Option<i32>) -> Heard {
         let mut heard = Heard::default();
         self.since.turn = self.since.turn.saturating_add(1);
@@ -150,7 +150,8 @@ impl Mover {
         heard
     }
 
-    /// Wings follow the button at once. Going down they lift, and push where the stick points.
+    /// Wings follow the button without delay. A flap lifts, and changes the step where the stick
+    /// points.
     fn beat(&mut self, pad: Pad, heard: &mut Heard) {
         self.since_wings = self.since_wings.saturating_add(1);
         if pad.flap == self.wings_down {
@@ -159,7 +160,7 @@ impl Mover {
         if pad.flap {
             let fresh = i32::from(u8::MAX - self.since_wings);
             let lift = LIFT * fresh / i32::from(u8::MAX);
-            // From the ground the legs help: the first hop is never a dud.
+            // A flap from the ground has a minimum lift: the first hop must not fail.
             let lift = if self.grounded { lift.max(LIFT * 3 / 4) } else { lift };
             self.vy = (i32::from(self.vy) - lift).clamp(-RISE_MAX, FALL_MAX) as i16;
             self.speed = (self.speed + pad.dir()).clamp(-SPEED_MAX, SPEED_MAX);
@@ -220,7 +221,7 @@ impl Mover {
         let vx = self.vx();
         self.x = wrap(self.x + vx);
         if !self.skidding {
-            // Eight pixels a step: two feet, sixteen pixels a cycle.
+            // A foot comes down every 8 pixels; a cycle of both feet is 16.
             let before = self.stride / (8 * PX as u16);
             self.stride = self.stride.wrapping_add(vx.unsigned_abs() as u16) % (16 * PX as u16);
             heard.step = vx != 0 && self.stride / (8 * PX as u16) != before;
@@ -261,7 +262,7 @@ impl Mover {
         self.keep_out(ground, heard);
     }
 
-    /// Off whatever ledge the body is inside of now: down from below, sideways from the side.
+    /// Moves the body out of the ledge it is inside of: below it, or beside it.
     fn keep_out(&mut self, ground: &Ground, heard: &mut Heard) {
         let Some(number) = ground.inside(self.x, HALF, self.y - TALL, self.y) else { return };
         let ledge = &LEDGE[number];
@@ -273,7 +274,7 @@ impl Mover {
             self.y = ledge.bottom() * PX + TALL;
             self.vy = self.vy.saturating_abs();
         } else if above < over && above <= under && !self.grounded {
-            // Only a ledge that has just returned can get under somebody.
+            // Only a ledge that has just returned is inside a goose from below.
             self.y = ledge.top * PX;
             self.vy = 0;
             self.grounded = true;

@@ -1,20 +1,20 @@
-//! What a player can do: lean left, lean right, flap. And what a room says of him: whether he is
-//! new to his seat.
+//! Input of a player in a frame: left, right, flap, and a bit for a player new to its slot.
+//!
+//! Sampled by pages, bots and demos; encoded by the timeline. Absent: keys and touch.
 
 use gaggle_kit::{DecodeError, Input};
 
-/// Two buttons to steer and one to flap, all of them held rather than pressed: the game sees by
-/// itself when one goes down.
+/// Buttons held in a frame. The rules find presses by comparing frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Pad {
-    /// Left key is held.
+    /// Left is held.
     pub left: bool,
-    /// Right key is held.
+    /// Right is held.
     pub right: bool,
-    /// Flap key is held.
+    /// Flap is held.
     pub flap: bool,
-    /// Whoever sits here is new to this seat: what is kept in it is not his. Rooms say so when he
-    /// has just sat down.
+    /// The player is new to this slot, so a score kept in it belongs to another. Set by the room
+    /// right after a player arrives.
     pub fresh: bool,
 }
 
@@ -28,24 +28,24 @@ impl Pad {
     /// Only flap held.
     pub const FLAP: Pad = Pad { flap: true, ..Pad::NONE };
 
-    /// The pad that leans this way: −1, 0 or 1.
+    /// A pad that steers: −1 left, 0 neither, 1 right.
     pub const fn leaning(dir: i8) -> Pad {
         Pad { left: dir < 0, right: dir > 0, ..Pad::NONE }
     }
 
-    /// This pad, and the wings down or up.
+    /// This pad with flap set to `flap`.
     #[must_use]
     pub const fn flapping(self, flap: bool) -> Pad {
         Pad { flap, ..self }
     }
 
-    /// −1, 0 or 1. Both at once is neither.
+    /// Direction: −1, 0 or 1; both held is 0.
     #[inline]
     pub const fn dir(self) -> i8 {
         self.right as i8 - self.left as i8
     }
 
-    /// Whether anything is held.
+    /// Whether a button is held.
     pub const fn any(self) -> bool {
         self.left || self.right || self.flap
     }
@@ -67,7 +67,7 @@ impl Input for Pad {
         Ok(Pad { left: bits & 1 != 0, right: bits & 2 != 0, flap: bits & 4 != 0, fresh: bits & 8 != 0 })
     }
 
-    /// A tap must not get lost between two samples; of the stick, the later position counts.
+    /// A tap between two samples must not get lost; of the directions the later sample counts.
     fn merge(earlier: Pad, later: Pad) -> Pad {
         Pad { flap: earlier.flap || later.flap, ..later }
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pad_is_one_byte_and_unknown_buttons_are_refused() {
+    fn pad_is_one_byte_and_unknown_bits_are_rejected() {
         for bits in 0..=u8::MAX {
             match Pad::read(&[bits]) {
                 Ok(pad) => {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tap_survives_sharing_a_frame_with_a_release() {
+    fn tap_released_in_same_frame_survives() {
         assert_eq!(Pad::merge(Pad::FLAP, Pad::LEFT), Pad::LEFT.flapping(true));
     }
 }

@@ -1,30 +1,31 @@
-//! The craft of flying: turns a height and a direction into beats of the wings, around ledges and
-//! out of the fire. Riders and bots share it; they differ in how quick their wings are and in what
-//! they want.
+//! Flapping: a pad that flies a goose at a height and in a direction, around ledges and out of the
+//! fire.
+//!
+//! Called by `mind.rs`, bots and `howto.rs`, which choose height and direction. Absent: opponents.
 
 use crate::arena::{LEDGE, Ledge, PX, apart, over_pit, wrap};
 use crate::ledges::Ground;
 use crate::mover::{HALF, Mover, TALL};
 use crate::pad::Pad;
 
-/// Over a pit, feet that will be below this row have to come up, whatever else is wanted.
+/// Row above which feet over a pit are kept, whatever height is wanted.
 const DANGER: i32 = 176;
-/// Frames a beat holds the wings down.
+/// Frames a flap holds the wings down.
 const BEAT: u8 = 3;
-/// Frames a pilot looks ahead for a ledge he would have to fly around.
+/// Frames ahead in which a ledge to fly around is looked for.
 const LOOK: i32 = 20;
 
-/// How somebody flies.
+/// Limits of a pilot, by class or strength.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pilot {
-    /// Frames between two beats at least.
+    /// Least frames between two flaps.
     pub(crate) gap: u8,
-    /// Fastest step he flies at.
+    /// Fastest horizontal step.
     pub(crate) top: i8,
 }
 
 impl Pilot {
-    /// The pad that brings a goose's feet to row `lane`, going `dir`.
+    /// Pad that brings the feet of a goose to row `lane`, in direction `dir`.
     pub(crate) fn fly(self, mover: &Mover, lane: i32, dir: i8, ground: &Ground) -> Pad {
         let (lane, dir) = around(mover, lane, dir, ground);
         let slow = mover.speed * dir < self.top;
@@ -40,8 +41,8 @@ impl Pilot {
         let beat = if mover.grounded {
             mover.y > (lane + 8) * PX
         } else {
-            // A push costs height, so it waits until there is some to spare, and does not try
-            // walls.
+            // A flap for speed also lifts, so it waits until the goose is low enough, and does not
+            // push against walls.
             let push = slow && dir != 0 && mover.since.bump > 12;
             soon > lane * PX || (push && soon > (lane - 10) * PX)
         };
@@ -49,11 +50,11 @@ impl Pilot {
     }
 }
 
-/// Height and direction, allowing for ledges in the way up.
+/// Row and direction that lead around ledges above the goose.
 fn around(mover: &Mover, lane: i32, dir: i8, ground: &Ground) -> (i32, i8) {
     let ahead = mover.speed.signum();
     if let Some(ledge) = roof(mover, mover.x, lane, ground) {
-        // Out from under it: on the way he is already going, or by the nearer end.
+        // Out from below it: in its present direction, or to the nearer end.
         let out = match ahead {
             0 if apart(ledge.middle(), mover.x) < 0 => -1,
             0 => 1,
@@ -64,13 +65,13 @@ fn around(mover: &Mover, lane: i32, dir: i8, ground: &Ground) -> (i32, i8) {
     let high_above = mover.y - lane * PX > 20 * PX;
     if high_above && !mover.grounded && roof(mover, wrap(mover.x + mover.vx() * LOOK), lane, ground).is_some()
     {
-        // Open sky above, but not for long: stay under it.
+        // It would fly below a ledge before it is high enough: turn back.
         return (lane, -ahead);
     }
     (lane, dir)
 }
 
-/// The lowest ledge between a goose and row `lane`, if it were at `x`.
+/// Lowest ledge between a goose at `x` and row `lane`.
 fn roof(mover: &Mover, x: i32, lane: i32, ground: &Ground) -> Option<&'static Ledge> {
     let head = mover.y - TALL;
     let number = (0..LEDGE.len()).rev().find(|&number| {

@@ -1,4 +1,6 @@
-//! The two pits of fire beside the Hearthstone and the bridges that span them until they burn.
+//! The two pits of fire beside the Hearthstone, and the bridges that span them until they burn.
+//!
+//! Called by `tick.rs`, `flow.rs` and `ledges.rs`. Absent: when they burn (`waves.rs`).
 
 use gaggle_kit::State;
 
@@ -6,45 +8,44 @@ use crate::arena::{FIRE, HEARTHSTONE, LEDGE, PX, WIDTH, over_pit, wrap};
 
 /// Frames from the first flame to the last plank.
 pub const BURN_FRAMES: u8 = 120;
-/// How far the bridges hang down in their middle, in pixels.
+/// Sag of the bridges in the middle of their span, in pixels.
 const SAG: i32 = 3;
-/// Length of one plank, in pixels: planks fall one by one.
+/// Length of a plank in pixels; planks fall one by one.
 pub const PLANK: i32 = 4;
-/// Where each bridge catches fire, and how far it reaches to either side of that.
+/// Where each bridge catches fire and its reach to either side, in pixels.
 pub const BRIDGE: [(i32, i32); 2] = [(31, 31), (346, 38)];
 
-/// The bridges over both pits: one span around the seam, held by the Hearthstone at both ends.
+/// Both bridges: one span across the edge, held by the Hearthstone at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Bridges {
-    /// 0 while nothing burns, then the frames since the first flame, up to [`BURN_FRAMES`]: nothing
-    /// left.
+    /// Frames since the first flame, 0 before it, up to [`BURN_FRAMES`], when no plank is left.
     #[state(range = 0..=BURN_FRAMES)]
     pub burnt: u8,
 }
 
 impl Bridges {
-    /// Bridges that have burnt long ago.
+    /// Bridges without a plank.
     pub const GONE: Bridges = Bridges { burnt: BURN_FRAMES };
 
-    /// Sets fire to bridges that are whole.
+    /// Sets fire to whole bridges.
     pub fn ignite(&mut self) {
         self.burnt = self.burnt.max(1);
     }
 
-    /// Whether flames are eating planks at the moment.
+    /// Whether planks are burning in this frame.
     pub const fn burning(&self) -> bool {
         self.burnt > 0 && self.burnt < BURN_FRAMES
     }
 
-    /// One frame of burning.
+    /// Advances a fire by one frame.
     pub fn step(&mut self) {
         if self.burning() {
             self.burnt += 1;
         }
     }
 
-    /// Whether the plank at pixel `x` is still there. The fire runs from the middle of each bridge
-    /// outwards.
+    /// Whether the plank at pixel `x` is left. The fire runs from the middle of each bridge
+    /// outward.
     pub fn plank(&self, x: i32) -> bool {
         if self.burnt == 0 {
             return true;
@@ -54,13 +55,13 @@ impl Bridges {
         (x - middle).abs() * i32::from(BURN_FRAMES) > i32::from(self.burnt) * (reach + PLANK)
     }
 
-    /// The height of the bridge at `x`, if there is one.
+    /// Height of the bridge at `x`, in sub-pixels, where a plank is left.
     pub fn surface(&self, x: i32) -> Option<i32> {
         (self.burnt < BURN_FRAMES && over_pit(x) && self.plank(x / PX)).then(|| hang(x))
     }
 }
 
-/// The height at which the bridge hangs over a pit at `x`: a parabola between the ends of the rock.
+/// Height of a whole bridge at `x`, in sub-pixels: a parabola between the ends of the rock.
 pub fn hang(x: i32) -> i32 {
     let rock = &LEDGE[HEARTHSTONE];
     let span = WIDTH - rock.width;
@@ -68,7 +69,7 @@ pub fn hang(x: i32) -> i32 {
     rock.top * PX + 4 * SAG * PX * along * (span - along) / (span * span)
 }
 
-/// Whether something with its feet here is in the fire.
+/// Whether feet at `y`, in sub-pixels, are in the fire.
 pub const fn in_fire(y: i32) -> bool {
     y > FIRE * PX
 }
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_bridge_spans_the_pits_and_nothing_else() {
+    fn whole_bridge_spans_pits_and_nothing_else() {
         let whole = Bridges::default();
         for x in 0..WIDTH {
             assert_eq!(whole.surface(x * PX).is_some(), over_pit(x * PX), "{x}");
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn planks_fall_from_the_middle_outwards_until_none_is_left() {
+    fn planks_fall_from_middle_outward_until_none_is_left() {
         let mut bridges = Bridges::default();
         bridges.ignite();
         let mut left = usize::MAX;

@@ -1,115 +1,116 @@
-//! A seat at the game and the knight who sits in it.
+//! State of one slot: its player, knight, score and geese.
+//!
+//! Read and written by all rules of the game; `roster.rs` fills and empties slots. Absent: rules.
 
 use gaggle_kit::State;
 
 use crate::mover::Mover;
 
-/// Number of players at most.
+/// Most players of a match.
 pub const SEATS: usize = 4;
-/// Frames between losing a saddle and appearing again.
+/// Frames between losing a goose and appearing again.
 pub const WAIT_FRAMES: u16 = 120;
-/// Frames nobody can touch a newcomer who does not move.
+/// Frames a knight that does not move cannot be touched after appearing.
 pub const SAFE_FRAMES: u16 = 600;
-/// The first of those: he is still appearing and cannot move either.
+/// The first of these: the knight is still appearing and cannot move either.
 pub const APPEAR_FRAMES: u16 = 40;
-/// Frames of safety that remain once he moves.
+/// Frames of safety that remain once the knight moves.
 pub const GRACE_FRAMES: u16 = 30;
 
-/// What a seat is doing.
+/// Phase of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Seat {
-    /// Nobody sits in it.
+    /// No player is present.
     #[default]
     Empty,
-    /// The knight will appear in so many frames.
+    /// The knight appears in `wait` frames.
     Waiting,
-    /// The knight is on his goose.
+    /// The knight is on its goose.
     Riding,
-    /// No goose left.
+    /// The player has no goose left.
     Out,
 }
 
-/// State of one slot.
+/// One slot of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Player {
-    /// What it is doing.
+    /// Phase of this slot.
     pub seat: Seat,
-    /// Frames until he appears; of an empty seat, until it forgets what was won in it. More than
-    /// [`WAIT_FRAMES`] for whoever has just sat down where something was kept: see
-    /// [`Player::doubted`].
+    /// Frames until the knight appears; in an empty slot, frames until the kept score is forgotten.
+    /// Above [`WAIT_FRAMES`] for a player that got a kept score back: see [`Player::doubted`].
     pub wait: u16,
-    /// Frames during which nobody can touch him.
+    /// Frames during which the knight cannot be touched.
     #[state(range = 0..=SAFE_FRAMES)]
     pub safe: u16,
-    /// Goose of the player.
+    /// Goose the knight rides.
     pub mover: Mover,
-    /// Score in points.
+    /// Points won in this match.
     pub score: u32,
-    /// Geese left, the one he sits on included.
+    /// Geese left, including the one ridden.
     pub mounts: u8,
-    /// Eggs in a row, each worth more than the last.
+    /// Eggs taken since the last fall, each worth more than the last.
     pub run: u8,
-    /// At the end of a match: he has let go of the button since, so pressing it means something.
+    /// After the end of a match: flap has been up since, so pressing it starts the next.
     pub let_go: bool,
-    /// His match so far.
+    /// Statistics of this match.
     pub tally: Tally,
-    /// His wave so far.
+    /// Statistics of this wave, for bonuses.
     pub deeds: Deeds,
 }
 
-/// A match in numbers, for the table at the end.
+/// Statistics of a match, for the table at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Tally {
     /// Number of eggs taken.
     pub eggs: u16,
     /// Riders, Herns and knights beaten.
     pub jousts: u16,
-    /// Number of falls.
+    /// Falls for any reason.
     pub falls: u16,
-    /// Of those, in the fire.
+    /// Falls into the fire.
     pub burns: u16,
 }
 
-/// What bonuses ask about a wave.
+/// Statistics of a wave that decide its bonus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Deeds {
-    /// He was there when it began.
+    /// Whether the player was present when it began.
     pub whole: bool,
-    /// He lost his saddle.
+    /// Whether the knight fell.
     pub fell: bool,
-    /// Riders he beat.
+    /// Riders unseated in this wave.
     pub jousts: u8,
 }
 
 impl Player {
-    /// Whether somebody sits here.
+    /// Whether a player has this slot.
     pub const fn present(&self) -> bool {
         !matches!(self.seat, Seat::Empty)
     }
 
-    /// Whether he has just sat down where something was kept, and may still say that it is not his.
-    /// He does not wait.
+    /// Whether the player got a score kept in this slot and can still reject it with
+    /// [`Pad::fresh`](crate::Pad::fresh). Such a player appears without waiting.
     pub const fn doubted(&self) -> bool {
         self.present() && self.wait > WAIT_FRAMES
     }
 
-    /// Whether he is in the fen.
+    /// Whether the knight is in the fen.
     pub const fn riding(&self) -> bool {
         matches!(self.seat, Seat::Riding)
     }
 
-    /// Whether he can be touched.
+    /// Whether other bodies can touch the knight.
     #[inline]
     pub const fn tangible(&self) -> bool {
         self.riding() && self.safe == 0
     }
 
-    /// Whether he is still in the match.
+    /// Whether the player has a goose left.
     pub const fn playing(&self) -> bool {
         matches!(self.seat, Seat::Riding | Seat::Waiting)
     }
 
-    /// Whether he is still appearing: nothing he does counts yet.
+    /// Whether the knight is still appearing: its input is ignored.
     pub const fn appearing(&self) -> bool {
         self.safe > SAFE_FRAMES - APPEAR_FRAMES
     }

@@ -1,37 +1,37 @@
-//! The three classes of riders one jousts against, and one such rider on his brent.
+//! One rider on a brent goose, and the three classes of riders.
 //!
-//! What he wants is `mind.rs`; what becomes of him when he loses is `egg.rs`.
+//! Used by all rules of the game. Absent: decisions (`mind.rs`), eggs of unseated riders
+//! (`egg.rs`).
 
 use gaggle_kit::State;
 
 use crate::mind::Mind;
 use crate::mover::Mover;
 
-/// Places for riders. Who hatches was a rider of the wave before, so the largest wave fits, and an
-/// egg wave's eggs do too.
+/// Places for riders: enough for the largest wave, and for all eggs of an egg wave.
 pub const RIDERS: usize = 16;
 
 const _: () = assert!(RIDERS >= crate::waves::RIDERS_MAX && RIDERS >= crate::egg::EGGS);
-/// How often a rider may come back from an egg before he rests in peace.
+/// Eggs of a new rider: how many times it can come back.
 pub const EGGS_EACH: u8 = 4;
-/// Frames a rider takes to appear on a pad. Nobody can touch him meanwhile, nor he anybody.
+/// Frames a rider takes to appear on a pad. It neither touches nor is touched until then.
 pub const EMERGE_FRAMES: u8 = 60;
 
-/// What a rider is worth and how clever he is.
+/// Class of a rider: points and behavior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 #[repr(u8)]
 pub enum Class {
-    /// Kettle hat, rust red: roams, and now and then comes for you.
+    /// Kettle hat, rust red: roams, and sometimes hunts a knight.
     #[default]
     Knave,
-    /// Pointed helm, pewter: seeks your height.
+    /// Pointed helm, pewter: seeks the height of a knight.
     Reeve,
-    /// Antlered skull, violet: seeks to be above you, and flees when he isn't.
+    /// Antlered skull, violet: seeks to be above a knight, and flees when below.
     Wraith,
 }
 
 impl Class {
-    /// By number: 0, 1, 2; anything higher is a wraith.
+    /// Class by number, 0 to 2; anything higher is a wraith.
     pub const fn nth(number: usize) -> Class {
         match number {
             0 => Class::Knave,
@@ -40,13 +40,13 @@ impl Class {
         }
     }
 
-    /// The class he hatches into.
+    /// Class it hatches into from its egg.
     #[must_use]
     pub const fn hatched(self) -> Class {
         Class::nth(self as usize + 1)
     }
 
-    /// Points for unseating him.
+    /// Points for unseating one.
     pub const fn points(self) -> u16 {
         match self {
             Class::Knave => 500,
@@ -56,25 +56,25 @@ impl Class {
     }
 }
 
-/// One rider in the saddle.
+/// One place for a rider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Rider {
-    /// Whether there is one in this place.
+    /// Whether a rider is in this place.
     pub live: bool,
-    /// Class of the rider.
+    /// Behavior and worth.
     pub class: Class,
-    /// Eggs he still has.
+    /// Eggs left: how many times it can come back.
     pub eggs: u8,
-    /// Frames until he has appeared.
+    /// Frames until it has appeared.
     pub emerging: u8,
-    /// Bird of the rider.
+    /// Position and motion of its goose.
     pub mover: Mover,
-    /// What he is up to.
+    /// Memory of its decisions.
     pub mind: Mind,
 }
 
 impl Rider {
-    /// Whether he can be touched.
+    /// Whether other bodies can touch it.
     #[inline]
     pub const fn tangible(&self) -> bool {
         self.live && self.emerging == 0
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_knave_hatches_as_a_reeve_and_a_reeve_as_a_wraith() {
+    fn knave_hatches_as_reeve_and_reeve_as_wraith() {
         assert_eq!(Class::Knave.hatched(), Class::Reeve);
         assert_eq!(Class::Reeve.hatched(), Class::Wraith);
         assert_eq!(Class::Wraith.hatched(), Class::Wraith);

@@ -1,37 +1,37 @@
-//! People coming and going. Who is present arrives with every frame, like the pads: the game only
-//! has to notice the difference.
+//! Arrival and departure of players.
+//!
+//! Called by `tick.rs` first in a frame, which compares the presence it is given with that of the
+//! last frame. Absent: pads knights appear on (`spawn.rs`).
 
 use crate::Gander;
-use crate::cue::{Kind, Mark, NOBODY};
+use crate::cue::{Kind, Mark, NO_SLOT};
 use crate::flow::Phase;
 use crate::pad::Pad;
 use crate::player::{Player, SEATS, Seat, WAIT_FRAMES};
 
-/// Frames an empty seat keeps what was won in it: half a minute.
+/// Frames an empty slot keeps its score: half a minute.
 const KEPT_FRAMES: u16 = 1800;
-/// Frames in which whoever sits down there can say that it is not his: two seconds, more than any
-/// network needs.
+/// Frames a player can reject a kept score: two seconds, more than any input takes to arrive.
 const DOUBT_FRAMES: u16 = 120;
 
 impl Player {
-    /// Somebody who has just sat down.
+    /// A player that has just arrived, with the geese of a new one.
     pub(crate) fn arriving(mounts: u8) -> Player {
         Player { seat: Seat::Waiting, wait: 1, mounts, ..Player::default() }
     }
 
-    /// Somebody who sits down again in time, with what he had.
+    /// A player that arrives while the slot still has a score, which it gets.
     fn returning(&self) -> Option<Player> {
         let Player { score, mounts, tally, .. } = *self;
-        // Whoever had no goose left does not get one by going out and coming in again.
+        // Leaving and returning must not give a new goose to a player without one.
         let seat = if mounts > 0 { Seat::Waiting } else { Seat::Out };
         let wait = WAIT_FRAMES + DOUBT_FRAMES;
         let back = Player { seat, wait, score, mounts, tally, ..Player::default() };
         (self.wait > 0).then_some(back)
     }
 
-    /// One frame of a seat somebody sits in. If something was kept there it is his, unless he says
-    /// in time that it is not: then he is somebody who has just sat down. Once in a stay, and
-    /// whoever has it all and says so only loses it.
+    /// One frame of a slot with a player. A player given a kept score can reject it with `fresh`,
+    /// once and only while doubted, and then starts anew: a lie costs the score.
     fn settle(&mut self, fresh: bool, mounts: u8) {
         if !self.doubted() {
             return;
@@ -47,7 +47,7 @@ impl Player {
         }
     }
 
-    /// One frame of an empty seat.
+    /// One frame of a slot without a player.
     fn cool(&mut self) {
         self.wait = self.wait.saturating_sub(1);
         if self.wait == 0 {
@@ -57,7 +57,7 @@ impl Player {
 }
 
 impl Gander {
-    /// Lets newcomers sit down and leavers fly off.
+    /// Compares presence with the last frame and lets players arrive and leave.
     pub(crate) fn roll_call(&mut self, pads: &[Pad; SEATS], present: [bool; SEATS]) {
         for (seat, here) in present.into_iter().enumerate() {
             match (self.players[seat].present(), here) {
@@ -77,13 +77,12 @@ impl Gander {
         self.mark(Mark { by: seat as u8, ..Mark::at(Kind::Join, seat, 0, 0) });
     }
 
-    /// His goose flies off with him. What he won stays with the seat for a while: pages are
-    /// reloaded, and links break.
+    /// Empties a slot but keeps its score for a while: pages are reloaded, and links fail.
     fn leave(&mut self, seat: usize) {
         let player = self.players[seat];
         let mark = Mark::at(Kind::Leave, seat, player.mover.x, player.mover.y);
-        // `by` tells whether there is a goose to be seen flying off.
-        let by = if player.riding() { seat as u8 } else { NOBODY };
+        // `by` tells the picture whether a goose flies off.
+        let by = if player.riding() { seat as u8 } else { NO_SLOT };
         self.mark(Mark { by, left: player.mover.left, ..mark });
         if self.clutch.prey == seat as u8 {
             self.clutch.sink();

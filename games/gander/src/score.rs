@@ -1,56 +1,59 @@
-//! Points, and the geese they buy.
+//! Points, what they are for, and the geese they earn.
+//!
+//! Called by all rules that give points. Absent: statistics of a match (`player.rs`).
 
 use crate::Gander;
 use crate::cue::{Kind, Mark};
 use crate::player::SEATS;
 
-/// A goose for every so many points.
+/// Points for another goose.
 pub const EXTRA_MOUNT: u32 = 20_000;
-/// Most geese anybody can have left.
+/// Most geese a player can have left.
 pub const MOUNTS_MAX: u8 = 99;
-/// Geese that never run out.
+/// A number of geese that never decreases.
 pub const ENDLESS: u8 = u8::MAX;
-/// For the first, second and third egg in a row, and for every further one.
+/// Points for the first, second and third egg in a row, and for every further one.
 pub const EGG_POINTS: [u16; 4] = [250, 500, 750, 1000];
-/// On top, if the egg has not touched ground yet.
+/// Added for an egg that has not touched ground.
 pub const MIDAIR_POINTS: u16 = 500;
-/// For unseating another knight.
+/// Points for unseating another knight.
 pub const KNIGHT_POINTS: u16 = 2000;
-/// Points for a fall.
+/// Consolation for a fall.
 pub const FALL_POINTS: u16 = 50;
-/// For surviving, for leaving each other alone, for the bounty.
+/// Points of the bonuses of waves and of the bounty.
 pub const BONUS_POINTS: u16 = 3000;
 
-/// What points were given for. Several reasons may give one seat points in one frame, and each must
-/// be a cue of its own.
+/// Reason of an award. A slot may get points for several reasons in one frame, and each must be a
+/// cue of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// Unseated another knight.
+    /// Another knight unseated.
     Knight = 0,
-    /// Unseated a rider.
+    /// A rider unseated.
     Rider = 4,
-    /// Killed a Hern.
+    /// A Hern killed.
     Hern = 20,
-    /// Fell from the saddle.
+    /// Fall of the knight itself.
     Fall = 23,
-    /// A bounty, for a knight.
+    /// Bounty for a knight unseated in a gladiator wave.
     Bounty = 24,
-    /// A bonus at the end of a wave.
+    /// Bonus at the end of a wave.
     Bonus = 28,
-    /// Tearing loose from the Clutch.
+    /// Escape from the Clutch.
     Free = 29,
 }
 
 impl Reason {
-    /// The number that tells these points from all others of the frame.
+    /// `who` of the cue, unique among the awards of a frame. `number` tells bodies of one reason
+    /// apart.
     pub(crate) const fn id(self, number: usize, seat: usize) -> usize {
         (self as usize + number) * SEATS + seat
     }
 }
 
 impl Gander {
-    /// Gives points to a seat, and a goose if they are enough. `mark` says where the number rises
-    /// and which cue it is; its points are filled in.
+    /// Gives `points` to a slot, and a goose for every [`EXTRA_MOUNT`] reached. `mark` is the cue,
+    /// whose `by` and `value` are filled in.
     pub(crate) fn award(&mut self, seat: usize, points: u16, mark: Mark) {
         let player = &mut self.players[seat];
         let before = player.score / EXTRA_MOUNT;

@@ -1,4 +1,6 @@
-//! Where things come into the fen: knights on their pads, riders on free ones, eggs of an egg wave.
+//! Places where bodies enter the fen: knights and riders on pads, eggs of an egg wave on ledges.
+//!
+//! Called by `flow.rs` and `tick.rs`. Absent: when they enter.
 
 use crate::Gander;
 use crate::arena::{LEDGE, LEDGES, PAD, PADS, PX, apart, wrap};
@@ -11,15 +13,15 @@ use crate::player::{SAFE_FRAMES, SEATS, Seat};
 use crate::rider::{Class, EGGS_EACH, EMERGE_FRAMES, Rider};
 use crate::waves::EGG_WAVE_EGGS;
 
-/// A pad is taken while somebody is nearer to it than this, in sub-pixels.
+/// Distance below which a knight or rider occupies a pad, in sub-pixels.
 const PAD_ROOM: i32 = 26 * PX;
-/// Riders appear at least this far from any knight, if there is such a pad.
+/// Distance from every knight at which a rider should appear, in sub-pixels.
 const RIDER_ROOM: i32 = 90 * PX;
 /// Pixels between two places for eggs on a ledge.
 const EGG_PITCH: i32 = 8;
 
 impl Gander {
-    /// Puts a knight on his pad, or on the next free one, safe until he moves.
+    /// Puts a knight on its own pad or the next free one, safe until it moves.
     pub(crate) fn seat_knight(&mut self, seat: usize, ground: &Ground) {
         let preference = (0..PADS).map(|n| (seat + n) % PADS);
         let free = |&pad: &usize| ground.bears(PAD[pad].ledge) && self.pad_is_free(pad, seat);
@@ -36,7 +38,7 @@ impl Gander {
         self.mark(Mark { by: seat as u8, ..Mark::at(Kind::Appear, seat, x, y) });
     }
 
-    /// Whether nobody but `seat` stands where pad number `pad` is.
+    /// Whether neither a rider nor a knight other than `seat` is at the pad.
     fn pad_is_free(&self, pad: usize, seat: usize) -> bool {
         let (x, y) = (PAD[pad].x * PX, LEDGE[PAD[pad].ledge].top * PX);
         let near = |mover: &Mover| apart(x, mover.x).abs() < PAD_ROOM && (mover.y - y).abs() < PAD_ROOM;
@@ -48,7 +50,7 @@ impl Gander {
         !knights && !self.riders.iter().any(|rider| rider.live && near(&rider.mover))
     }
 
-    /// Whether somebody is safe, or still appearing, where pad number `pad` is.
+    /// Whether a knight that cannot be touched, or an appearing rider, is at the pad.
     fn pad_is_sacred(&self, pad: usize) -> bool {
         let (x, y) = (PAD[pad].x * PX, LEDGE[PAD[pad].ledge].top * PX);
         let near = |mover: &Mover| apart(x, mover.x).abs() < PAD_ROOM && (mover.y - y).abs() < PAD_ROOM;
@@ -56,7 +58,7 @@ impl Gander {
             || self.riders.iter().any(|rider| rider.live && rider.emerging > 0 && near(&rider.mover))
     }
 
-    /// Lets a rider of the wave's queue appear. Returns false if there is no room for him now.
+    /// Lets a rider of the wave's queue appear. False if there is no place or pad for it.
     pub(crate) fn send_rider(&mut self, class: Class, ground: &Ground) -> bool {
         let Some(number) = self.riders.iter().position(|rider| !rider.live) else { return false };
         let Some(pad) = self.choose_pad(ground) else { return false };
@@ -75,7 +77,7 @@ impl Gander {
         true
     }
 
-    /// A free pad, far from all knights if possible.
+    /// A free pad for a rider: a random one far from all knights, or else the farthest.
     fn choose_pad(&mut self, ground: &Ground) -> Option<usize> {
         let distance = |pad: usize| {
             let (x, y) = (PAD[pad].x * PX, LEDGE[PAD[pad].ledge].top * PX);
@@ -88,8 +90,8 @@ impl Gander {
                 .unwrap_or(i32::MAX)
         };
         let free = |pad: &usize| ground.bears(PAD[*pad].ledge) && self.pad_is_free(*pad, SEATS);
-        // Somebody who merely stands on a pad cannot keep riders away for ever; somebody safe on it
-        // can.
+        // With all pads occupied, those of knights that can be touched are used: standing on a pad
+        // must not keep riders away for ever.
         let spare = |pad: &usize| ground.bears(PAD[*pad].ledge) && !self.pad_is_sacred(*pad);
         let any_free = (0..PADS).any(|pad| free(&pad));
         let usable = |pad: &usize| if any_free { free(pad) } else { spare(pad) };
@@ -108,15 +110,15 @@ impl Gander {
         if count > 0 { Some(far[self.random.below(count as u32) as usize]) } else { farthest }
     }
 
-    /// Lays out the eggs of an egg wave: one on each level, the others anywhere, no two in one
-    /// place.
+    /// Lays the eggs of an egg wave: one on each ledge first, then on random ledges, never two in
+    /// one place.
     pub(crate) fn lay_eggs(&mut self, class: Class, players: usize, extra: usize) {
         let wait = wait_frames(self.wave.number) / if players > 1 { 2 } else { 1 };
         let count = (EGG_WAVE_EGGS + extra).min(EGGS);
         for number in 0..count {
             let ledge = if number < LEDGES { number } else { self.random.below(LEDGES as u32) as usize };
             let Some((x, y)) = self.free_egg_place(ledge) else { continue };
-            // Two of them are impatient: something happens before everything is collected.
+            // Two eggs hatch early, so that players cannot collect all in peace.
             let wait = if number < 2 { wait / 2 } else { wait + self.random.below(240) as u16 };
             self.eggs[number] = Egg {
                 phase: EggPhase::Resting,
@@ -131,7 +133,7 @@ impl Gander {
         }
     }
 
-    /// A place for an egg on this ledge where none lies yet.
+    /// A random place of this ledge without an egg.
     fn free_egg_place(&mut self, ledge: usize) -> Option<(i32, i32)> {
         let ledge = &LEDGE[ledge];
         let places = (ledge.width - 8) / EGG_PITCH;
@@ -148,7 +150,7 @@ impl Gander {
             .map(|x| (x, ledge.top * PX))
     }
 
-    /// Puts a hatched rider in the saddle. Returns false if there is no place for him now.
+    /// Turns a hatchling into a rider. False if there is no place for it.
     pub(crate) fn mount(&mut self, egg: usize) -> bool {
         let Some(number) = self.riders.iter().position(|rider| !rider.live) else { return false };
         let Egg { class, eggs, x, y, bird, .. } = self.eggs[egg];
@@ -167,7 +169,7 @@ impl Gander {
         true
     }
 
-    /// Riders in the saddle, those still appearing included.
+    /// Riders up, including those still appearing.
     pub(crate) fn riders_up(&self) -> usize {
         self.riders.iter().filter(|rider| rider.live).count()
     }

@@ -1,10 +1,10 @@
-//! The game as a picture: what is drawn where, and what is heard. Reads the state, never writes it.
+//! The picture and the sounds of a state: a scene for one screen.
 //!
-//! Geese are drawn between the previous frame and this one, so that a screen of any rate moves
-//! smoothly. What drifts, burns and flutters is a function of the frame and of what happened, so
-//! every screen shows the same.
+//! Called by pages, demos and tests once a picture. Geese are drawn between the frame before and
+//! this one; all else is a function of the frame and of recent events, so that every screen shows
+//! the same. Absent: changes of the state, input.
 
-// Pictures are looked at, never simulated.
+// Nothing drawn is part of the simulated state.
 #![allow(clippy::float_arithmetic)]
 
 mod actors;
@@ -37,31 +37,30 @@ use crate::rider::RIDERS;
 use backdrop::{BLEED, Backdrop};
 use blaze::Blaze;
 use creatures::Creatures;
-use poses::{CELL, CENTRE, FEET, Geese};
+use poses::{CELL, CENTER, FEET, Geese};
 use turf::Turf;
 
 pub use figures::Figures;
 pub use sounds::{RECIPES, recipe};
 
-/// Who is looking, as far as it changes the picture.
+/// Properties of a screen's players that change the picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Audience<'a> {
-    /// What the seats are called; empty for none.
+    /// Display names by slot; empty for none.
     pub names: [&'a str; SEATS],
-    /// Which seats are played here.
+    /// Slots that are played at this screen.
     pub own: [bool; SEATS],
-    /// How good each link is, 0 to 3 bars; none for oneself and for bots.
+    /// Quality of each player's link, 0 to 3 bars; none for local players and bots.
     pub bars: [Option<u8>; SEATS],
-    /// Less motion: no shake, no drift, no feathers, slow fire. The game is the same.
+    /// Less motion: no shake, no drift, no feathers, slow fire. The rules do not change.
     pub calm: bool,
-    /// Leave out captions in the middle of the picture: somebody else writes them.
+    /// Omits captions in the middle of the picture, where the page has its own.
     pub plain: bool,
-    /// Leave out plaques and names as well: the game is only scenery.
+    /// Omits the players' plaques and names as well: the game is only scenery.
     pub bare: bool,
 }
 
-/// Everything needed to draw a game on one screen: images, made once, and a memory of where geese
-/// were shown.
+/// Images and memory of one screen, needed to draw any state on it.
 #[derive(Debug, Clone)]
 pub struct Stage {
     view: View,
@@ -75,37 +74,38 @@ pub struct Stage {
     bedrock: Option<ImageId>,
     well_flown: ImageId,
     eased: [Eased; SEATS + RIDERS],
-    /// The moments the backdrop and the fires were last drawn for.
+    /// Times the backdrop and the fires were last drawn for.
     drifted: Option<f32>,
     flickered: Option<f32>,
     pictures: u64,
 }
 
-/// A goose that a correction has moved, on its way from where it was shown to where it is.
+/// Offset of a goose that a rollback has moved, while it fades.
 #[derive(Debug, Clone, Copy, Default)]
 struct Eased {
     x: f32,
     y: f32,
-    /// The frame it was last halved in.
+    /// Frame in which it was last halved.
     frame: u32,
 }
 
-/// A correction of more pixels than this is a cut; of fewer than the other, ordinary flight.
+/// Corrections of more pixels than `CUT` are shown at once; below `NOTICEABLE` a change is ordinary
+/// flight.
 const CUT: f32 = 8.0;
 const NOTICEABLE: f32 = 3.5;
 
-/// Mist and stars change every so many frames and the fires every so many: slower than an eye sees
-/// pixels of this size move, and drawing them is most of what a picture costs.
+/// Frames between two drawings of mist and stars, and of the fires. They move slower than a pixel a
+/// frame, and drawing them is most of what a picture costs.
 const DRIFT_FRAMES: f32 = 3.0;
 const FLICKER_FRAMES: f32 = 2.0;
 
-/// A moment, in steps of so many frames.
+/// `time` rounded down to a multiple of `frames`.
 fn step(time: f32, frames: f32) -> f32 {
     (time / frames).floor() * frames
 }
 
 impl Stage {
-    /// A stage for a screen.
+    /// Paints all images for a screen.
     pub fn new(view: View) -> Stage {
         let mut album = Album::default();
         let geese = Geese::bake(&mut album);
@@ -138,23 +138,22 @@ impl Stage {
         }
     }
 
-    /// The images scenes of this stage refer to.
+    /// Images that scenes of this stage refer to.
     pub fn album(&self) -> &Album {
         &self.album
     }
 
-    /// The screen it was made for.
+    /// Screen it was made for.
     pub fn view(&self) -> View {
         self.view
     }
 
-    /// How many pictures were drawn: one for each frame that was shown, however often it was
-    /// simulated.
+    /// Number of pictures drawn, which is independent of resimulated frames.
     pub fn pictures(&self) -> u64 {
         self.pictures
     }
 
-    /// Draws `now`, or a moment so much (0 to 1) of a frame after `before`.
+    /// Draws a picture `between` (0 to 1) frames after `before`; 1 is `now`.
     pub fn draw(
         &mut self,
         now: &Gander,
@@ -166,7 +165,7 @@ impl Stage {
         scene.clear();
         self.pictures += 1;
         let between = between.clamp(0.0, 1.0);
-        // Seventy minutes of frames still leave a float sixty-fourths of a frame.
+        // Up to here a float can hold 1/64 of a frame.
         let time = (now.frame % (1 << 18)) as f32 + between - 1.0;
         let drift = if audience.calm { 0.0 } else { time };
         let drift = step(drift, DRIFT_FRAMES);
@@ -208,7 +207,7 @@ impl Stage {
     }
 }
 
-/// What drawing one picture needs.
+/// Everything one picture is drawn from, and into.
 struct Painter<'a> {
     view: View,
     scene: &'a mut Scene,
@@ -219,13 +218,13 @@ struct Painter<'a> {
     well_flown: ImageId,
     well_flown_width: f32,
     between: f32,
-    /// Time in frames.
+    /// Time of the picture in frames.
     time: f32,
     calm: bool,
 }
 
 impl Painter<'_> {
-    /// Back to front.
+    /// Draws the world from back to front.
     fn world(
         &mut self,
         now: &Gander,
@@ -264,20 +263,20 @@ impl Painter<'_> {
         self.bubbles();
     }
 
-    /// A goose, wherever it is visible: twice near the seam.
+    /// Draws a goose wherever it is visible: twice near the edge of the fen.
     fn goose(&mut self, image: ImageId, x: f32, y: f32, left: bool, shown: u8) {
         for x in [x, x - arena::WIDTH as f32, x + arena::WIDTH as f32] {
             self.goose_once(image, x, y, left, shown.min(goose_shown(x)));
         }
     }
 
-    /// A goose in one place.
+    /// Draws a goose in one place.
     fn goose_once(&mut self, image: ImageId, x: f32, y: f32, left: bool, shown: u8) {
-        let centre = if left { CELL.0 - 1 - CENTRE } else { CENTRE };
-        self.push(image, x - centre as f32, y - FEET as f32, left, shown, None);
+        let center = if left { CELL.0 - 1 - CENTER } else { CENTER };
+        self.push(image, x - center as f32, y - FEET as f32, left, shown, None);
     }
 
-    /// An image, wherever it is visible: twice near the seam.
+    /// Draws an image wherever it is visible: twice near the edge of the fen.
     fn everywhere(&mut self, image: ImageId, x: f32, y: f32, width: f32) {
         for x in copies(x, width, self.view) {
             self.push(image, x, y, false, 16, None);
@@ -292,25 +291,25 @@ impl Painter<'_> {
     }
 }
 
-/// Sub-pixels as pixels.
+/// Sub-pixels as fractional pixels.
 fn pixels(sub: i32) -> f32 {
     sub as f32 / PX as f32
 }
 
-/// How much of a goose is shown: it fades into the bleed.
+/// Opacity of a goose, 0 to 16: beyond the edge of the fen it fades.
 fn goose_shown(x: f32) -> u8 {
     let beyond = (-x).max(x - arena::WIDTH as f32).max(0.0);
     (16.0 - beyond / BLEED as f32 * 12.0).max(0.0) as u8
 }
 
-/// Where something at `x` can be seen, the seam considered.
+/// Places in which an image at `x` is visible, as the fen wraps.
 fn copies(x: f32, width: f32, view: View) -> impl Iterator<Item = f32> {
     let (from, to) = (-view.left as f32, (arena::WIDTH + view.left) as f32);
     let turn = arena::WIDTH as f32;
     [x - turn, x, x + turn].into_iter().filter(move |x| x + width > from && *x < to)
 }
 
-/// Everything moves by up to two pixels when one is unseated or a ledge falls.
+/// Offset of the whole picture after a fall of a local knight or of a ledge, up to 2 pixels.
 fn shake(game: &Gander, audience: &Audience<'_>) -> (f32, f32) {
     let cause = game.marks.recent(game.frame, 6).find(|mark| match mark.kind {
         Kind::Unseated => audience.own.get(usize::from(mark.who)).copied().unwrap_or(false),

@@ -1,4 +1,7 @@
-//! One frame of everything, in order. Each part decides in its own file; here they only take turns.
+//! One frame of a match: the parts in the order in which they act.
+//!
+//! Called by `game.rs`, by bots' matches and by tests. Absent: what a part decides, which is in its
+//! own file; pictures.
 
 use crate::Gander;
 use crate::arena::{DROWN, HEARTHSTONE, LEDGE, PX, apart, wrap};
@@ -15,7 +18,7 @@ use crate::score::Reason;
 use crate::waves::CLUTCH_WAKES;
 
 impl Gander {
-    /// One frame. `present` says who sits where, `pads` what they do; the pad of an empty seat is
+    /// Simulates one frame. `present` and `pads` are by slot; the pad of an absent player is
     /// ignored.
     pub fn step(&mut self, pads: &[Pad; SEATS], present: [bool; SEATS]) {
         self.frame = self.frame.wrapping_add(1);
@@ -31,7 +34,7 @@ impl Gander {
         self.meet();
     }
 
-    /// What can be stood on at the moment.
+    /// Ledges and bridge tiles that bear weight in this frame.
     pub fn ground(&self) -> Ground {
         Ground { solid: self.ledges.solid(), bridges: self.bridges }
     }
@@ -81,7 +84,7 @@ impl Gander {
         }
     }
 
-    /// The pull on body `n`, if the Clutch has it.
+    /// Vertical pull on body `n`, while the Clutch holds it.
     fn pull_on(&self, n: usize) -> Option<i32> {
         (self.clutch.holds() == Some(n)).then(|| pull(self.wave.number, self.clutch.held))
     }
@@ -127,7 +130,7 @@ impl Gander {
         }
     }
 
-    /// Knights worth hunting.
+    /// Knights that riders may hunt.
     fn quarries(&self) -> impl Iterator<Item = Quarry> {
         self.players.iter().filter(|player| player.tangible()).map(|player| Quarry {
             x: player.mover.x,
@@ -140,7 +143,7 @@ impl Gander {
         for number in 0..self.herns.len() {
             if self.herns[number].live() {
                 let from = wrap(self.herns[number].x);
-                // Whoever is below the rock is the fire's, not the Hern's.
+                // A knight below the rock's surface is left to the fire.
                 let quarry = self
                     .players
                     .iter()

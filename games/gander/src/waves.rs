@@ -1,54 +1,55 @@
-//! The table of waves: who comes, which ledges are gone, how many of them hunt.
+//! Table of waves: riders, Herns, missing ledges and hunters by wave and number of players.
 //!
-//! Wave kinds go round in fives. The table has ninety rows; from there on the last ten repeat.
+//! Kinds repeat every 5 waves; after row 90 the last 10 rows repeat. Called by `flow.rs` when a
+//! wave begins. Absent: the course of a wave.
 
 use gaggle_kit::State;
 
 use crate::arena::{HIGH_SEDGE, LONG_EYOT, LOW_EYOT};
 
-/// Rows of the table.
+/// Rows of the table of waves.
 pub const WAVES: u16 = 90;
-/// The wave in which the bridges burn.
+/// Wave in which the bridges start to burn.
 pub const BRIDGES_BURN: u16 = 3;
-/// The first wave in which the Clutch reaches out of the fire.
+/// First wave in which the Clutch reaches out of the fire.
 pub const CLUTCH_WAKES: u16 = 4;
-/// Eggs of an egg wave.
+/// Eggs of an egg wave with one or two players.
 pub const EGG_WAVE_EGGS: usize = 12;
-/// Riders of the largest wave with the largest crowd.
+/// Most riders of a wave with four players.
 pub const RIDERS_MAX: usize = 14;
 
-/// Riders, and eggs of an egg wave, that every player beyond the second brings.
+/// Riders, or eggs of an egg wave, added for every player beyond the second.
 pub const CROWD: u8 = 2;
 
-/// What a wave is about.
+/// Bonus or danger of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum WaveKind {
-    /// Nothing but riders.
+    /// Riders only, no bonus.
     #[default]
     Plain,
-    /// A bonus for staying in the saddle, or for leaving each other in it.
+    /// A bonus for not falling, or in versus mode for sparing each other.
     Together,
-    /// Wave with a bounty for unseating a rival.
+    /// A bounty for unseating another knight.
     Gladiator,
-    /// Wave that begins with eggs on all ledges.
+    /// Eggs on all ledges instead of riders.
     Egg,
-    /// With Herns from the start.
+    /// Herns from the start.
     Hern,
 }
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Plan {
-    /// What it is about.
+    /// Bonus or danger of the wave.
     pub kind: WaveKind,
-    /// Knaves, reeves and wraiths. In an egg wave: what the eggs are of, and how many may be up at
-    /// once.
+    /// Knaves, reeves and wraiths. In an egg wave: the class of the eggs, and how many riders may
+    /// be up at once.
     pub riders: [u8; 3],
-    /// Herns that belong to the wave.
+    /// Herns that come in any case; a slow wave calls more.
     pub herns: u8,
-    /// Ledges that are gone, one bit each.
+    /// Ledges that are missing, one bit each.
     pub gone: u8,
-    /// How many riders hunt at the same time; the others roam.
+    /// Riders that hunt at the same time; the others roam.
     pub pursuers: u8,
 }
 
@@ -82,7 +83,7 @@ const TABLE: [Row; WAVES as usize] = [
     (0, 0, 10, 0, A, 15),   (0, 0, 10, 0, A | B, 15), (0, 0, 9, 3, A | B | C, 15), (0, 0, 10, 0, A | B | C, 15), (0, 0, 8, 0, NONE, 15),
 ];
 
-/// The plan for a wave, counted from 1, and a number of players.
+/// Plan of `wave`, counted from 1, for a number of players.
 pub fn plan(wave: u16, players: usize) -> Plan {
     let wave = wave.max(1);
     let line = if wave <= WAVES { wave } else { WAVES - 9 + (wave - WAVES - 1) % 10 };
@@ -95,8 +96,7 @@ pub fn plan(wave: u16, players: usize) -> Plan {
         _ => WaveKind::Plain,
     };
     let mut riders = [knaves, reeves, wraiths];
-    // The table was written for one and two; every further player brings two riders of the best
-    // class.
+    // The table is for one and two players; every further one adds riders of the best class.
     let room = RIDERS_MAX as u8 - riders.iter().sum::<u8>();
     let more = CROWD * players.saturating_sub(2).min(2) as u8;
     if let Some(best) = riders.iter_mut().rev().find(|count| **count > 0) {
@@ -107,7 +107,7 @@ pub fn plan(wave: u16, players: usize) -> Plan {
 }
 
 impl Plan {
-    /// All riders together.
+    /// Riders of all classes.
     pub fn total(&self) -> u8 {
         self.riders.iter().sum()
     }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_that_of_the_arcade() {
+    fn table_rows_match_arcade_game() {
         for (wave, riders, herns) in [
             (1, [3, 0, 0], 0),
             (2, [4, 0, 0], 0),
@@ -164,11 +164,14 @@ mod tests {
         ] {
             assert_eq!(plan(wave, 1).gone, gone, "wave {wave}");
         }
-        assert!((61..=WAVES).all(|wave| plan(wave, 1).riders[..2] == [0, 0]), "from 61 on all are wraiths");
+        assert!(
+            (61..=WAVES).all(|wave| plan(wave, 1).riders[..2] == [0, 0]),
+            "every rider from wave 61 on is a wraith"
+        );
     }
 
     #[test]
-    fn after_the_last_row_the_last_ten_repeat() {
+    fn waves_after_last_row_repeat_last_ten() {
         for wave in WAVES + 1..WAVES + 40 {
             assert_eq!(plan(wave, 2), plan(wave - 10, 2), "wave {wave}");
         }

@@ -1,4 +1,4 @@
-//! Replays the fuzz corpora of this crate through their targets, with much that is near each entry.
+//! Replay of the fuzz corpora of this crate, with mutations of each entry.
 
 use gaggle_kit::{DecodeError, decode_state, encode_state};
 use gaggle_testkit::corpus::{self, Near, Target};
@@ -7,7 +7,7 @@ use gander::{Gander, Setup};
 #[path = "../../../fuzz/src/gander.rs"]
 pub mod targets;
 
-/// Another offset in every byte, so that all bits of some byte are met even with large steps.
+/// The offset differs in every byte, so that large steps still meet all bits of some byte.
 fn near(target: Target, step: usize) {
     corpus::replay(target, Near { cut_step: step, bit_step: step, ..Near::ALL });
 }
@@ -34,15 +34,16 @@ fn corpus_has_accepted_snapshots() {
     assert!(accepted.count() >= 3);
 }
 
-/// Finds the one byte that `change` changes in the encoding, and decodes with `value` there.
+/// Decodes a state with `value` in the one byte that `change` changes. Decoding must fail.
 fn refusal(change: impl Fn(&mut Gander), value: u8) -> DecodeError {
     let game = Gander::new(Setup::default(), 3);
     let mut changed = game;
     change(&mut changed);
     let (mut bytes, other) = (encode_state(&game), encode_state(&changed));
-    let place = (0..bytes.len()).find(|place| bytes[*place] != other[*place]).expect("the change shows");
+    let place =
+        (0..bytes.len()).find(|place| bytes[*place] != other[*place]).expect("the encodings are equal");
     bytes[place] = value;
-    decode_state::<Gander>(&bytes).expect_err("a value that could hurt is refused")
+    decode_state::<Gander>(&bytes).expect_err("the value was accepted")
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! The same inputs give the same match: twice, rolled back, written and read, copied; and the same
-//! as ever.
+//! Equality of matches with equal inputs: run twice, rolled back, encoded, copied, and compared
+//! with the golden hash.
 
-// Its `main` is for the program.
+// Its `main` is used only when it runs as a program.
 #[allow(dead_code)]
 #[path = "../examples/golden.rs"]
 mod golden;
@@ -12,11 +12,11 @@ use gander::bots::{Bot, Strength};
 use gander::{Gander, Mode, Pad, Phase, SEATS, Setup};
 
 #[test]
-fn the_fixed_minute_comes_to_the_golden_state() {
+fn fixed_minute_ends_in_golden_state() {
     assert_eq!(golden::fixed_minute(), golden::GOLDEN);
 }
 
-/// A setup and a crew that differ from seed to seed.
+/// Setup and bots of a match, which differ from seed to seed.
 fn start(seed: u64) -> (Gander, Vec<Bot>) {
     let mode = if seed.is_multiple_of(2) { Mode::Team } else { Mode::Versus };
     let first_wave = 1 + (seed * 7 % 40) as u16;
@@ -25,15 +25,11 @@ fn start(seed: u64) -> (Gander, Vec<Bot>) {
     (Gander::new(Setup { mode, first_wave, ..Setup::default() }, seed), bots.collect())
 }
 
-/// Everybody most of the time; one seat is empty for five seconds of every twenty.
+/// Slots with a player: all most of the time, and one absent for 5 of every 20 seconds.
 fn present(seed: u64, frame: Frame) -> SlotSet {
-    let everybody = SlotSet::first(SEATS);
+    let all = SlotSet::first(SEATS);
     let turn = u64::from(frame.number() / 300) + seed;
-    if turn.is_multiple_of(4) {
-        everybody.difference(SlotSet::from_bits(1 << (turn / 4 % 4)))
-    } else {
-        everybody
-    }
+    if turn.is_multiple_of(4) { all.difference(SlotSet::from_bits(1 << (turn / 4 % 4))) } else { all }
 }
 
 fn play(bots: &mut [Bot], game: &Gander) -> Vec<Pad> {
@@ -44,7 +40,7 @@ fn play(bots: &mut [Bot], game: &Gander) -> Vec<Pad> {
 fn rerun_rollback_encoding_and_copy_give_same_match() {
     for seed in 0..4 {
         let (game, mut bots) = start(seed);
-        // The bots follow a match of their own, which is the same one.
+        // The bots follow a second run of the same match.
         let mut followed = game;
         let inputs = |frame: Frame| {
             let pads = play(&mut bots, &followed);
@@ -53,12 +49,11 @@ fn rerun_rollback_encoding_and_copy_give_same_match() {
         };
         let end = check_determinism(&game, 1500, 8, inputs, |frame| present(seed, frame));
         let end = end.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        assert!(end.players.iter().any(|player| player.score > 0), "seed {seed}: nothing happened");
+        assert!(end.players.iter().any(|player| player.score > 0), "seed {seed}: no player scored");
     }
 }
 
-/// Ten thousand frames straight, and again with a detour through bytes or through the past every
-/// second.
+/// Runs 10,000 frames twice, the second time with an encoding or a rollback about every second.
 fn long_match(seed: u64) {
     const FRAMES: u32 = 10_000;
     let (mut straight, mut bots) = start(seed);
@@ -81,7 +76,7 @@ fn long_match(seed: u64) {
             }
         }
         if frame.number() % 97 == 0 {
-            detoured = decode_state(&encode_state(&detoured)).expect("its own encoding");
+            detoured = decode_state(&encode_state(&detoured)).expect("decode its own encoding");
         }
         if past.len() == 8 {
             past.remove(0);
@@ -94,27 +89,27 @@ fn long_match(seed: u64) {
 }
 
 #[test]
-fn a_hundred_long_matches_survive_detours_first_quarter() {
+fn matches_0_to_24_stay_equal_after_rollback_and_encoding() {
     (0..25).for_each(long_match);
 }
 
 #[test]
-fn a_hundred_long_matches_survive_detours_second_quarter() {
+fn matches_25_to_49_stay_equal_after_rollback_and_encoding() {
     (25..50).for_each(long_match);
 }
 
 #[test]
-fn a_hundred_long_matches_survive_detours_third_quarter() {
+fn matches_50_to_74_stay_equal_after_rollback_and_encoding() {
     (50..75).for_each(long_match);
 }
 
 #[test]
-fn a_hundred_long_matches_survive_detours_last_quarter() {
+fn matches_75_to_99_stay_equal_after_rollback_and_encoding() {
     (75..100).for_each(long_match);
 }
 
 #[test]
-fn other_seeds_and_other_pads_give_other_matches() {
+fn different_seed_or_pads_give_different_match() {
     let run = |seed, pad: Pad| {
         let mut game = Gander::new(Setup::default(), seed);
         for frame in 0..600 {

@@ -1,4 +1,4 @@
-//! Whole matches played by bots: nothing gets stuck, and the difficulty is what it should be.
+//! Whole matches of bots: no wave gets stuck, and difficulty is as intended.
 
 use gander::bots::{Bot, Strength};
 use gander::score::ENDLESS;
@@ -25,7 +25,7 @@ impl Match {
         self.game.step(&pads, present);
     }
 
-    /// Plays until a wave begins or the match is over, and says whether it does.
+    /// Plays until `wave` begins or the match is over. True if the wave begins.
     fn reaches(&mut self, wave: u16) -> bool {
         while self.game.wave.phase != Phase::Over {
             if self.game.wave.number >= wave {
@@ -47,20 +47,20 @@ fn bots_with_endless_geese_pass_wave_twenty() {
             while played.game.wave.number < wave {
                 played.step();
                 let seconds = (played.game.frame - began) / 60;
-                assert!(seconds < 180, "wave {} of seed {seed} takes for ever", wave - 1);
+                assert!(seconds < 180, "wave {} of seed {seed} lasts more than 3 minutes", wave - 1);
             }
             began = played.game.frame;
         }
     }
 }
 
-/// How many of so many matches a bot alone gets through the first five waves.
+/// Number of matches in which one bot passes the first five waves.
 fn pass_wave_five(strength: Strength, seeds: std::ops::Range<u64>) -> usize {
     seeds.filter(|seed| Match::new(Setup::default(), *seed, &[strength]).reaches(6)).count()
 }
 
 #[test]
-fn a_sharp_bot_alone_passes_wave_five_in_half_of_200_matches() {
+fn sharp_bot_alone_passes_wave_five_in_half_of_matches() {
     let passed = pass_wave_five(Strength::Sharp, 0..200);
     assert!(passed >= 100, "{passed} of 200");
 }

@@ -1,4 +1,6 @@
-//! A match of gander played by bots, from a seed: what pictures and curves are made of.
+//! A match of gander played by bots, drawn from a seed.
+//!
+//! Called by all commands that show or measure matches. Absent: pictures.
 
 use clap::{Args, ValueEnum};
 use gander::bots::{Bot, Strength};
@@ -8,13 +10,13 @@ use gander::{Gander, Mode, Pad, Phase, SEATS, Setup};
 /// Options that select a match.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct MatchOptions {
-    /// What all chance of the match comes from
+    /// Seed of all random numbers of the match
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How many bots play, 1 to 4
+    /// Number of bots, 1 to 4
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=4))]
     pub(crate) players: u8,
-    /// How good they are
+    /// Strength of the bots
     #[arg(long, value_enum, default_value_t = Skill::Sharp)]
     pub(crate) skill: Skill,
     /// Knights can unseat each other
@@ -23,12 +25,12 @@ pub(crate) struct MatchOptions {
     /// Geese never run out
     #[arg(long)]
     pub(crate) endless: bool,
-    /// The wave to begin with
+    /// Wave to start with
     #[arg(long, default_value_t = 1)]
     pub(crate) wave: u16,
 }
 
-/// A strength by name.
+/// Strength of a bot, by name.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Skill {
     Fledgling,
@@ -46,14 +48,14 @@ impl From<Skill> for Strength {
     }
 }
 
-/// Names for bots, so that pictures look inhabited.
+/// Display names of bots in pictures.
 pub(crate) const NAMES: [&str; SEATS] = ["Wren", "Hob", "Ottilie", "Big Tam"];
 
-/// A match and those who play it.
+/// A match and its bots.
 pub(crate) struct BotMatch {
-    /// The state now.
+    /// State of the current frame.
     pub(crate) game: Gander,
-    /// The state one frame ago.
+    /// State one frame before.
     pub(crate) before: Gander,
     bots: Vec<Bot>,
 }
@@ -68,7 +70,7 @@ impl BotMatch {
         BotMatch { game, before: game, bots: bots.collect() }
     }
 
-    /// One frame, and what everybody did in it.
+    /// Plays one frame. Returns the pads of all slots.
     pub(crate) fn step(&mut self) -> [Pad; SEATS] {
         let mut pads = [Pad::NONE; SEATS];
         let mut present = [false; SEATS];
@@ -81,14 +83,14 @@ impl BotMatch {
         pads
     }
 
-    /// Up to a frame.
+    /// Plays up to a frame, or to the end of the match.
     pub(crate) fn run_to(&mut self, frame: u32) {
         while self.game.frame < frame {
             self.step();
         }
     }
 
-    /// Whether the match has ended.
+    /// Whether the match is over.
     pub(crate) fn over(&self) -> bool {
         self.game.wave.phase == Phase::Over
     }

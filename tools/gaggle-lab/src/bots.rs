@@ -1,5 +1,6 @@
-//! Bots that come in through a real server's lobby and play with each other, or with people, over
-//! real links: what a server and a network are loaded with. Nothing is simulated but the players.
+//! Bots that join a real server's rooms and play over real links, as a load.
+//!
+//! Nothing but the players is simulated. Called by `main.rs`. Absent: single bots (`bots/`).
 
 mod bot;
 mod shared_bot;
@@ -19,12 +20,12 @@ use bot::Flyer;
 use shared_bot::{Brawler, Rower, Shared};
 use tally::{Tally, Told};
 
-/// How often bots are looked after: four times in a frame.
+/// Time between two turns of all bots: a quarter of a frame.
 const TURN: Duration = Duration::from_millis(4);
-/// How often they tell how it goes.
+/// Time between two reports of a bot.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
-/// What they play.
+/// Games that bots play.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Game {
     #[default]
@@ -33,47 +34,47 @@ enum Game {
     Millpond,
 }
 
-/// A bot and its machine.
+/// A bot and its room.
 trait Player {
     /// Does what is due.
     fn play(&mut self);
-    /// How it goes.
+    /// Reports its figures.
     fn told(&mut self) -> Told;
-    /// Says goodbye to everybody.
+    /// Leaves its room.
     fn leave(&mut self);
 }
 
 /// Lets bots join a server's rooms and play
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
-    /// The server, as ws://127.0.0.1:8080
+    /// Address of the server, as ws://127.0.0.1:8080
     #[arg(long)]
     server: String,
-    /// What they play: drake and millpond are over shared objects
+    /// Game to play; drake and millpond replicate objects
     #[arg(long, value_enum, default_value_t = Game::Gander)]
     game: Game,
-    /// Go into this room instead of looking for one, to play with its members
+    /// Code of a room to join, to play with its members; without it bots look for rooms
     #[arg(long, value_parser = parse_code)]
     room: Option<RoomCode>,
-    /// How many rooms they fill
+    /// Number of rooms to fill
     #[arg(long, default_value_t = 1)]
     rooms: usize,
-    /// How many play in a room
+    /// Players per room
     #[arg(long, default_value_t = SEATS, value_parser = parse_players)]
     players: usize,
-    /// How long they play once all are in
+    /// Seconds to play once all are in a room
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// How many come per second
+    /// Bots that start per second
     #[arg(long, default_value_t = 20)]
     pace: u32,
-    /// The only way their links may run: direct, relay or socket
+    /// The only path of their links: direct, relay or socket
     #[arg(long, value_parser = parse_path)]
     path: Option<Path>,
-    /// The mode they look for rooms of; people play "team", "brawl" and "pond"
+    /// Mode of the rooms they look for; players use "team", "brawl" and "pond"
     #[arg(long, default_value = "bots")]
     mode: Label,
-    /// Give up if not all are in after so many seconds
+    /// Seconds after which to give up if not all are in a room
     #[arg(long, default_value_t = 120)]
     patience: u64,
 }
@@ -92,7 +93,7 @@ fn parse_path(text: &str) -> Result<Path, String> {
     found.ok_or_else(|| format!("{text} is no way for a link: write direct, relay or socket"))
 }
 
-/// Runs the command.
+/// Runs the command and returns its report.
 pub(crate) fn run(options: &Options) -> Result<String, String> {
     let tally = play(options, |line| println!("{line}"))?;
     tally.verdict(options.path, options.game == Game::Gander)
@@ -107,7 +108,7 @@ fn come(options: &Options, number: usize) -> Result<Box<dyn Player>, String> {
     })
 }
 
-/// Lets all of them play, and tells now and then how it goes.
+/// Lets all bots play and reports progress now and then.
 fn play(options: &Options, mut progress: impl FnMut(String)) -> Result<Tally, String> {
     let bots = options.rooms * options.players;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, bots.max(1));
@@ -128,7 +129,7 @@ fn play(options: &Options, mut progress: impl FnMut(String)) -> Result<Tally, St
     })
 }
 
-/// Looks on until they have played long enough, or nothing will come of it.
+/// Waits until they have played long enough or have failed.
 fn watch(options: &Options, board: &Mutex<Vec<Told>>, progress: &mut impl FnMut(String)) -> Tally {
     let mut tally = Tally::new(options.rooms, options.players);
     let began = Instant::now();
@@ -153,7 +154,7 @@ fn watch(options: &Options, board: &Mutex<Vec<Told>>, progress: &mut impl FnMut(
     }
 }
 
-/// Drives some of them, from the moment each is due to come until all are to stop.
+/// Drives some of the bots, from the start of each until all are to stop.
 fn drive(
     options: &Options,
     numbers: impl Iterator<Item = usize>,
@@ -189,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// Bots on a server of their own.
+    /// Plays with bots on a server of its own.
     fn load(game: Game, rooms: usize, players: usize, path: Option<Path>) -> Tally {
         let data = std::env::temp_dir().join(format!("gaggle-bots-{}-{game:?}-{path:?}", std::process::id()));
         let config = Config { listen: ([127, 0, 0, 1], 0).into(), data: data.clone(), ..Config::default() };
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn bots_fill_rooms_of_a_real_server_and_play_over_direct_links() {
+    fn bots_fill_rooms_of_real_server_and_play_over_direct_links() {
         let tally = load(Game::Gander, 3, 2, None);
         assert_eq!(
             (tally.rooms(), tally.paths(Path::Direct), tally.paths(Path::Relay)),
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn bots_play_through_the_relay_alone() {
+    fn bots_play_through_relay_alone() {
         let tally = load(Game::Gander, 1, 3, Some(Path::Relay));
         assert_eq!(
             (tally.rooms(), tally.paths(Path::Relay), tally.paths(Path::Direct)),
@@ -237,7 +238,7 @@ mod tests {
 
     #[test]
     #[ignore = "long: GAGGLE_LONG=1"]
-    fn bots_share_worlds_on_a_real_server() {
+    fn bots_share_worlds_on_real_server() {
         for game in [Game::Drake, Game::Millpond] {
             let tally = load(game, 1, 3, None);
             assert_eq!((tally.rooms(), tally.paths(Path::Direct)), (1, 6), "{game:?}: {tally}");

@@ -1,5 +1,7 @@
-//! Whole matches in virtual time in which everything goes wrong, one per seed; then everything
-//! heals, and everybody must agree with everybody and with what players pressed.
+//! Chaos matches of the timeline: one per seed, in virtual time, with every fault at once.
+//!
+//! In the end all faults heal, and all peers must agree with each other and with what players
+//! pressed. Called by `main.rs`. Absent: the match itself (`company.rs`).
 
 mod broth;
 mod chronicle;
@@ -32,7 +34,7 @@ pub(crate) struct Options {
     #[arg(long, default_value = "0..100", value_name = SEEDS, value_parser = parse_seeds)]
     seeds: (u64, u64),
     /// How many machines play, 2 to 8; 3 to 6 as the seed says if not given, and in either case up
-    /// to 3 more watch
+    /// to 3 more spectate
     #[arg(long, value_parser = value_parser!(u8).range(MACHINES))]
     peers: Option<u8>,
     /// Minutes of every match, in virtual time, 1 to 1440
@@ -54,7 +56,7 @@ impl Options {
         Plan { majority: plan.majority || self.majority, ..plan }
     }
 
-    /// The command that plays one of these matches again.
+    /// Command that repeats one of these matches.
     fn again(&self, seed: u64) -> String {
         let peers = self.peers.map(|peers| format!(" --peers {peers}")).unwrap_or_default();
         let majority = if self.majority { " --majority" } else { "" };
@@ -62,22 +64,21 @@ impl Options {
     }
 }
 
-/// So many matches together must have shown what happens in many of them, if they last as long as
-/// this.
+/// Least matches, and minutes of each, from which events of many matches are required.
 const MATCHES_JUDGED_MIN: u64 = 20;
 const MATCH_MINUTES_JUDGED_MIN: u64 = 2;
-/// So many also what happens in few.
+/// Least matches from which rare events are required.
 const MATCHES_JUDGED_WHOLE_MIN: u64 = 100;
-/// And so many minutes what happens all the time.
+/// Least minutes of all matches from which frequent events are required.
 const MINUTES_JUDGED_MIN: u64 = 10;
 
-/// One match, whatever becomes of it.
+/// Plays one match; a panic is a failure.
 fn play(plan: &Plan) -> Result<Shown, String> {
     let plan = plan.clone();
     survive(move || Cluster::new(plan).play())
 }
 
-/// What all matches showed together.
+/// Sums over all matches.
 #[derive(Debug, Default)]
 struct Together {
     matches: u64,
@@ -86,7 +87,7 @@ struct Together {
     with_recovery: u64,
     with_chain: u64,
     stood_still: u64,
-    /// Matches in which a damaged state can be recovered, and in which the others go on whatever
+    /// Matches in which a damaged state can be recovered, and in which the match goes on whichever
     /// peer is lost.
     can_recover: u64,
     go_on: u64,
@@ -95,7 +96,7 @@ struct Together {
     /// Matches whose state takes thousands of packets to send.
     with_large_state: u64,
     digests: Digests,
-    /// By seed, why a match failed.
+    /// Seed and reason of every failed match.
     failures: Vec<(u64, String)>,
 }
 
@@ -119,18 +120,17 @@ impl Together {
         self.with_stranger += u64::from(shown.with_stranger);
         self.with_large_state += u64::from(shown.with_large_state);
         self.sum.strangers_refused += shown.strangers_refused;
-        // Where a majority was lost for good nothing happens any more.
+        // Without a majority no peer can go on, so nothing more happens.
         self.can_recover += u64::from(shown.can_recover && !shown.stood_still);
         self.go_on += u64::from(shown.goes_on && !shown.stood_still);
     }
 
-    /// A run that did not do what it claims proves nothing. One that is looked at again claims
-    /// nothing, and a few show what happens all the time, but not everything that is rare. Nothing
-    /// is asked of matches in which it cannot happen.
+    /// Events that were required and did not happen: such a run proves nothing. A single seed that
+    /// is repeated requires none, and events that cannot happen in a match are not required of it.
     fn too_little(&self, minutes: u64) -> Option<String> {
         let (tally, all_minutes) = (&self.sum.tally, self.matches * minutes);
         let went_on = self.go_on * minutes;
-        // In a match of two each peer can miss only one, and a stalled one reports no further loss.
+        // In a match of two each peer can miss only one, and a stalled one reports no other loss.
         let returns_due = all_minutes - (self.matches - self.can_recover) * minutes / 2;
         let always = [
             ("rollbacks per machine and second", tally.rollbacks, self.sum.peer_seconds),
@@ -218,7 +218,7 @@ impl Together {
     }
 }
 
-/// Plays all seeds.
+/// Plays all seeds, on several threads.
 fn play_all(options: &Options) -> Together {
     let together = Mutex::new(Together::default());
     each_seed(options.seeds, options.threads, |seed| {
@@ -239,7 +239,7 @@ fn play_all(options: &Options) -> Together {
     together.into_inner().unwrap_or_default()
 }
 
-/// Runs the command.
+/// Runs the command and returns its report.
 pub(crate) fn run(options: &Options) -> Result<String, String> {
     let (first, end) = options.seeds;
     if end == first + 1 {
@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     impl Options {
-        /// As if nothing but seeds had been given.
+        /// Options with nothing but seeds given.
         fn of(seeds: (u64, u64)) -> Options {
             Options {
                 seeds,
@@ -299,10 +299,10 @@ mod tests {
         }
     }
 
-    /// Among these seeds are some of each kind: the first of all have neither another build nor a
-    /// large state.
+    /// These seeds have some matches of each kind; the first seeds of all have neither another
+    /// build nor a large state.
     #[test]
-    fn a_few_matches_survive_everything() {
+    fn matches_with_all_faults_survive() {
         let options = Options::of((112, 136));
         let together = play_all(&options);
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
@@ -311,7 +311,7 @@ mod tests {
         assert!(together.sum.strangers_refused > 50, "{}", together.sum.strangers_refused);
     }
 
-    /// In this one a spectator asks one donor after the other and reported no progress each time.
+    /// A spectator asks one donor after the other and reports no progress each time.
     #[test]
     fn spectator_that_changes_donor_reports_start_once() {
         let options = Options::of((315, 316));
@@ -319,25 +319,24 @@ mod tests {
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
 
-    /// In this one a spectator receives more frames at once than a roster remembers departures.
+    /// A spectator receives more frames at once than a roster remembers departures.
     #[test]
-    fn departure_missed_by_one_is_found_at_its_witnesses() {
+    fn departure_missed_by_one_peer_is_found_at_others() {
         let together = play_all(&Options { peers: Some(8), ..Options::of((359, 360)) });
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
 
-    /// In this one a missing peer left with one branch and was a member of the next one before any
-    /// check.
+    /// A missing peer left with one branch and was a member of the next one before any check.
     #[test]
     fn peer_that_left_meanwhile_is_not_resumed() {
         let together = play_all(&Options::of((72_125, 72_126)));
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
 
-    /// In these, what others found about a state comes after it was made good, or a second time,
-    /// and a hash is told again after what came of it was forgotten.
+    /// Here findings about a state arrive after its recovery or a second time, and a checksum
+    /// arrives again after its findings were forgotten.
     #[test]
-    fn a_state_that_differs_is_told_of_once() {
+    fn differing_state_is_reported_once() {
         for seed in [372, 1532, 41_422] {
             let together = play_all(&Options::of((seed, seed + 1)));
             assert!(together.failures.is_empty(), "{:#?}", together.failures);
@@ -345,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_which_nothing_happens_proves_nothing() {
+    fn run_without_events_proves_nothing() {
         let of = |matches, joins| {
             let tally = machine::Tally { rollbacks: 5_000, ..machine::Tally::default() };
             let sum = Shown { tally, joins, leaves: 30, peer_seconds: 4_000, ..Shown::default() };
@@ -353,8 +352,8 @@ mod tests {
                 Together { matches, sum, can_recover: matches, go_on: matches, ..Together::default() };
             together.too_little(2)
         };
-        assert_eq!(of(4, 3), None, "eight minutes say nothing");
-        assert_eq!(of(5, 10), None, "ten seeds show how often peers join, but nothing rare");
+        assert_eq!(of(4, 3), None, "eight minutes are too short to judge");
+        assert_eq!(of(5, 10), None, "ten seeds show joins, but nothing rare");
         assert_eq!(of(5, 9).as_deref(), Some("too few joins a minute: 9 where at least 10 are due"));
         assert!(of(20, 60).is_some_and(|missing| missing.contains("recoveries in a tenth")));
     }
@@ -367,13 +366,13 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_is_the_same_match() {
+    fn same_seed_gives_same_match() {
         let plan = Plan::draw(5, None, 1);
         let [a, b] = [0, 1].map(|_| format!("{:?}", play(&plan)));
         assert_eq!(a, b);
     }
 
-    /// What is missed in so many matches in which nothing happened.
+    /// Missing events of matches in which nothing happened.
     fn missed(matches: u64, minutes: u64, can_recover: bool, goes_on: bool) -> String {
         let mut together = Together::default();
         let shown = Shown { can_recover, goes_on, ..Shown::default() };
@@ -401,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rare_is_asked_of_many_matches() {
+    fn rare_events_are_required_of_many_matches_only() {
         assert!(!missed(99, 2, true, true).contains("recoveries of those who watch"));
         let short = missed(100, 1, true, true);
         assert!(short.contains("joins a minute") && !short.contains("lead changes"), "{short}");
@@ -428,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_played_is_refused_in_one_line() {
+    fn impossible_options_are_rejected_in_one_line() {
         let refused = [
             ("--peers 1", "1 is not in 2..=8"),
             ("--peers 16", "16 is not in 2..=8"),
@@ -456,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_machines_play_as_were_asked_for() {
+    fn number_of_machines_is_as_requested() {
         for peers in [2, 8] {
             let options = Options { peers: Some(peers), ..Options::of((0, 1)) };
             assert_eq!(options.plan(0).machines, usize::from(peers));
@@ -467,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn help_says_the_bounds() {
+    fn help_names_bounds_of_options() {
         let help = Line::command().render_help().to_string();
         let (least, most) = MACHINES.into_inner();
         let (few, many) = MACHINES_DRAWN.into_inner();

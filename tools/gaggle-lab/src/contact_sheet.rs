@@ -1,4 +1,6 @@
-//! A whole match on one sheet: small pictures at even distances, with the frame and the wave.
+//! Contact sheet of a match: small pictures at equal distances, with frame and wave.
+//!
+//! Called by `main.rs`. Absent: where states come from (`footage.rs`).
 
 use std::path::PathBuf;
 
@@ -12,27 +14,27 @@ use crate::footage::Footage;
 use crate::frame_picture::audience;
 use crate::png_file;
 
-/// Which match, how many pictures, and where to.
+/// Options of the contact sheet.
 #[derive(Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     played: MatchOptions,
-    /// A replay, instead of a match of bots
+    /// Replay to show, instead of a match of bots
     #[arg(long)]
     replay: Option<PathBuf>,
     /// Frames between two pictures
     #[arg(long, default_value_t = 300)]
     every: u32,
-    /// The first frame on the sheet
+    /// First frame on the sheet
     #[arg(long, default_value_t = 60)]
     from: u32,
-    /// Pictures at most
+    /// Most pictures on the sheet
     #[arg(long, default_value_t = 24)]
     count: u32,
     /// Pictures in a row
     #[arg(long, default_value_t = 4)]
     across: u32,
-    /// File to write
+    /// PNG file to write
     #[arg(long, short, default_value = "sheet.png")]
     out: PathBuf,
 }

@@ -1,5 +1,7 @@
-//! Shows what a desync left: both states, the inputs between, and the fields in which a machine's
-//! state differed from the others', or, of a game that is not known here, where the bytes part.
+//! Readable form of a desync bundle: both states, the inputs between, and what differs.
+//!
+//! Called by `main.rs`. Of gander it names fields; of an unknown game it lists bytes. Absent:
+//! detection of desyncs.
 
 use std::path::PathBuf;
 
@@ -8,18 +10,18 @@ use gaggle_kit::{Frame, Slot, StateHasher};
 use gaggle_timeline::{DesyncBundle, DesyncDiff};
 use gander::Gander;
 
-/// Lines shown; a state that has gone wrong differs everywhere soon.
+/// Most differences shown; a wrong state soon differs everywhere.
 const LINES_MAX: usize = 40;
 
-/// What a desync left: its states, its inputs and what differs, of gander field by field, of any
-/// other game byte by byte
+/// Shows states, inputs and differences of a desync bundle, of gander field by field, of any other
+/// game byte by byte
 #[derive(Args)]
 pub(crate) struct Options {
-    /// A file with the bytes of `DesyncBundle::encode`
+    /// File with the bytes of `DesyncBundle::encode`
     file: PathBuf,
 }
 
-/// Runs the command.
+/// Runs the command and returns its report.
 pub(crate) fn show(options: &Options) -> Result<String, String> {
     let name = options.file.display();
     let bytes = std::fs::read(&options.file).map_err(|error| format!("{name}: {error}"))?;
@@ -29,7 +31,7 @@ pub(crate) fn show(options: &Options) -> Result<String, String> {
 fn describe(bytes: &[u8]) -> Result<String, String> {
     let bundle = DesyncBundle::decode(bytes).map_err(|error| error.to_string())?;
     let (of, apart) = match bundle.game_fingerprint {
-        // Whatever it says of itself, it may still be a bundle of another version.
+        // Its bytes can still be of another version.
         gander::FINGERPRINT => match bundle.diff::<Gander>() {
             Ok(view) => ("it is of gander".to_owned(), fields(&bundle, &view)),
             Err(error) => (format!("it says it is of gander, but {error}"), raw(&bundle)),
@@ -52,14 +54,14 @@ fn states(bundle: &DesyncBundle) -> Vec<String> {
     both.into_iter().map(line).collect()
 }
 
-/// What differs, by name.
+/// Differences by name of the field.
 fn fields(bundle: &DesyncBundle, view: &DesyncDiff) -> Vec<String> {
     let (from, count) = (bundle.remote.0, view.differences.len());
     let head = format!("simulated from {from} to {}: {count} fields differ, theirs vs ours", view.frame);
     listed(head, view.differences.iter().cloned())
 }
 
-/// What differs, as far as that can be said without knowing the game.
+/// Differences by byte, without knowledge of the game.
 fn raw(bundle: &DesyncBundle) -> Vec<String> {
     if bundle.remote.0 != bundle.local.0 {
         return vec!["they are of different frames: only the game can bring one to the other's".to_owned()];
@@ -106,8 +108,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_bundle_is_refused_with_a_reason() {
-        let error = describe(b"not a bundle at all").expect_err("it is none");
+    fn file_without_bundle_is_rejected_with_reason() {
+        let error = describe(b"not a bundle at all").expect_err("no bundle");
         assert!(error.contains("no bundle"), "{error}");
     }
 
@@ -137,20 +139,20 @@ mod tests {
         bytes
     }
 
-    /// Two slots of two bytes, from frame 10 to `ours`.
+    /// Two slots of two bytes each, from frame 10 to `ours`.
     fn small(ours: u32, fingerprint: u64) -> Vec<u8> {
         bundle(fingerprint, 2, [(10, &[1, 2, 3]), (ours, &[1, 9, 3])], |nth| vec![0xab, nth as u8, 0, 0xcd])
     }
 
     #[test]
     fn bundle_of_unknown_game_shows_frames_inputs_and_hashes() {
-        let shown = describe(&small(12, 0xfeed)).expect("it is a bundle");
+        let shown = describe(&small(12, 0xfeed)).expect("a bundle");
         for said in
             ["000000000000feed", "not known here", "3 bytes, hash", "ab0b", "ab0c", "00cd", "2 frames"]
         {
             assert!(shown.contains(said), "{said} is missing in\n{shown}");
         }
-        let shown = describe(&small(10, 0xfeed)).expect("it is a bundle");
+        let shown = describe(&small(10, 0xfeed)).expect("a bundle");
         assert!(shown.contains("1 bytes differ") && shown.contains("byte 1: 02 vs 09"), "{shown}");
         let shown = describe(&small(10, gander::FINGERPRINT)).expect("it is a bundle");
         assert!(shown.contains("says it is of gander, but"), "{shown}");
@@ -167,18 +169,18 @@ mod tests {
         };
         play(&mut game, 1..=300);
         let theirs = encode_state(&game);
-        // A bit that fell over, as a bad memory cell would let it.
+        // Flips a bit, as a bad memory cell would.
         let mut bytes = theirs.clone();
         let wrong = (0..bytes.len()).rev().find_map(|at| {
             bytes.clone_from(&theirs);
             bytes[at] ^= 1;
             decode_state::<Gander>(&bytes).ok()
         });
-        let mut ours = wrong.expect("some bit may be either");
+        let mut ours = wrong.expect("a bit that can be flipped");
         play(&mut ours, 301..=304);
         play(&mut game, 301..=304);
         let named = gaggle_kit::diff(&game, &ours);
-        assert!(!named.is_empty(), "they still differ");
+        assert!(!named.is_empty(), "the states do not differ");
         let ours = encode_state(&ours);
         let row = |frame: u32| {
             let mut row = [0; SEATS];
@@ -186,7 +188,7 @@ mod tests {
             row.to_vec()
         };
         let bundle = bundle(gander::FINGERPRINT, 1, [(300, &theirs), (304, &ours)], row);
-        let shown = describe(&bundle).expect("it is a bundle");
+        let shown = describe(&bundle).expect("a bundle");
         let count = format!("simulated from f300 to f304: {} fields differ, theirs vs ours", named.len());
         let hashes = [&theirs, &ours].map(|state| format!("{:016x}", StateHasher::of(state)));
         for said in

@@ -1,4 +1,6 @@
-//! How hard a game is, wave by wave, over many matches of bots: as a table and as a picture.
+//! Difficulty of gander wave by wave, over many matches of bots, as a table and a picture.
+//!
+//! Called by `main.rs`. Absent: the matches (`bot_match.rs`).
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -9,16 +11,16 @@ use gaggle_scene::{Album, Canvas, Color, Item, Scene, View, palette};
 use crate::bot_match::{BotMatch, MatchOptions, Skill};
 use crate::png_file;
 
-/// How many matches, and where to.
+/// Options of the statistics.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Matches of each crew
     #[arg(long, default_value_t = 200)]
     matches: u64,
-    /// Number of waves shown
+    /// Waves to show
     #[arg(long, default_value_t = 20)]
     waves: u16,
-    /// Where the picture goes
+    /// PNG file to write
     #[arg(long, short, default_value = "difficulty.png")]
     out: PathBuf,
 }
@@ -38,18 +40,18 @@ const CREWS: [Crew; 4] = [
     Crew { name: "four sharp", players: 4, skill: Skill::Sharp, color: palette::SEAT[3] },
 ];
 
-/// What matches came to in one wave.
+/// Figures of all matches in one wave.
 #[derive(Clone, Default)]
 struct WaveFigures {
     began: u32,
     won: u32,
     falls: u32,
     seconds: Vec<f64>,
-    /// The best score when the wave was won.
+    /// Best score when the wave was won.
     scores: Vec<f64>,
 }
 
-/// Seconds after which a match is left alone.
+/// Seconds after which a match is abandoned.
 const PATIENCE: u32 = 1800;
 
 pub(crate) fn draw(options: &Options) -> Result<String, String> {
@@ -179,7 +181,7 @@ fn picture(scene: &mut Scene, figures: &[Vec<WaveFigures>], matches: u64, (width
 
 type Frame = (i32, i32, i32, i32);
 
-/// Where a value of a wave is on the screen.
+/// Place of a value of a wave on the picture.
 fn place((x, y, width, height): Frame, top: f64, waves: usize, wave: usize, value: f64) -> (f64, f64) {
     let across = f64::from(width - 60) * (wave as f64 + 0.5) / waves as f64;
     let up = f64::from(height - 60) * (value / top).min(1.05);

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::Args;
 use gaggle_kit::{ByteSink, StateHasher};
 
-/// Whether a chaos run prints digests, and what it compares them with.
+/// Options of digests, shared by all kinds of chaos.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DigestOptions {
     /// Print one hash per seed over packets sent and confirmed states, instead of judging what
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_digests_pass_and_a_different_one_names_its_seed() {
+    fn equal_digests_pass_and_different_one_names_its_seed() {
         let recorded = lines(&[(0, 7), (1, 8), (2, 9)]);
         assert_eq!(recorded.lines().next(), Some("timeline 0 0000000000000007"));
         assert_eq!(compare(&recorded, &lines(&[(1, 8), (2, 9)])).as_deref(), Ok("2 digests equal"));

@@ -1,6 +1,7 @@
-//! How far from the truth another player's drake is drawn: as drake draws it, as it would be if the
-//! newest word were simply shown, and as it would be if everything were shown a fixed moment later,
-//! between two words.
+//! Error of the place at which another player's drake is drawn, in three ways of drawing.
+//!
+//! As drake draws it, at its newest update, and interpolated at a fixed delay. Called by `main.rs`.
+//! Absent: the way drake draws (`drake`).
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -17,21 +18,21 @@ use gaggle_replica::{Kinds, RemoteEvent, ReplicaConfig, Session, SessionEvent};
 
 use crate::shared::{Cluster, FRAME, Part, percentile};
 
-/// For how long, and where to.
+/// Options of the measurement.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Seconds of play
     #[arg(long, default_value_t = 120)]
     seconds: u32,
-    /// All chance of the run
+    /// Seed of all random numbers of the run
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where the plot goes
+    /// SVG file to write
     #[arg(long, short, default_value = "drake_error.svg")]
     out: PathBuf,
 }
 
-/// A machine whose seat a bot plays.
+/// A machine whose slot a bot plays.
 pub(crate) struct DrakePart {
     pub(crate) coop: Coop,
     bot: Bot,
@@ -66,10 +67,10 @@ impl Part for DrakePart {
     }
 }
 
-/// A fixed moment: two intervals, the delay and most of the jitter would ask for more.
+/// Fixed delay of two update intervals; latency and most of the jitter would need more.
 const BEHIND: Micros = Micros::from_millis(100);
 
-/// Last received position of a player, and since when it is known.
+/// Received positions of a player, with their times.
 #[derive(Default)]
 struct Heard {
     words: VecDeque<(Micros, [f64; 2])>,
@@ -85,7 +86,7 @@ impl Heard {
         }
     }
 
-    /// The place between the two words around a moment ago.
+    /// Position interpolated at `now` minus [`BEHIND`].
     fn at(&self, now: Micros) -> Option<[f64; 2]> {
         let then = now.since(BEHIND);
         let after = self.words.iter().position(|(at, _)| *at > then)?;
@@ -98,7 +99,7 @@ impl Heard {
     }
 }
 
-/// How far off, in pixels, in three ways of showing.
+/// Errors in pixels, for the three ways of drawing.
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
     pub(crate) shown: Vec<f64>,
@@ -106,7 +107,7 @@ pub(crate) struct Errors {
     pub(crate) between: Vec<f64>,
 }
 
-/// 100 ms there and back, 20 ms of jitter, one packet in fifty lost.
+/// Round trip of 100 ms, 20 ms of jitter, loss of 2 percent.
 fn conditions() -> Conditions {
     Conditions { jitter: Micros::from_millis(20), loss: Chance::percent(2), ..Conditions::latency_ms(50) }
 }
@@ -119,7 +120,7 @@ fn apart(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Plays, and measures on the third machine what it sees of the second, and of the host.
+/// Plays, and measures at the third machine the drakes of the second one and of the host.
 pub(crate) fn measure(seconds: u32, seed: u64) -> Result<Errors, String> {
     let mut company: Cluster<DrakePart> = Cluster::of(3, seed, conditions())?;
     let mut errors = Errors::default();
@@ -160,7 +161,7 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 300\" font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"640\" height=\"300\" fill=\"#0a0c18\"/>\n",
     );
-    // A curve of how much of the time the error is below so many pixels.
+    // Curves of the share of time in which the error is below a number of pixels.
     let (left, top, wide, high, most) = (60.0, 40.0, 540.0, 200.0, 24.0);
     for tick in 0..=6 {
         let x = left + wide * f64::from(tick) / 6.0;
@@ -219,7 +220,7 @@ mod tests {
     #[test]
     fn smoothing_draws_nearer_to_truth_than_snapping_or_waiting() {
         let mut errors = measure(40, 3).unwrap();
-        assert!(errors.shown.len() > 1_000, "they flew: {}", errors.shown.len());
+        assert!(errors.shown.len() > 1_000, "only {} samples", errors.shown.len());
         let [shown, snapped, between] =
             [&mut errors.shown, &mut errors.snapped, &mut errors.between].map(|all| percentile(all, 0.95));
         assert!(shown < snapped && shown < between, "{shown:.1} against {snapped:.1} and {between:.1}");

@@ -1,4 +1,6 @@
-//! Pictures of drake: one frame of a match of bots, of attract mode, or of how to play.
+//! Picture of one frame of drake: of a match of bots, the demo, or a how-to page.
+//!
+//! Called by `main.rs`. Absent: files (`png_file.rs`).
 
 use std::path::PathBuf;
 
@@ -14,33 +16,33 @@ use gaggle_scene::{Canvas, Scene, View};
 use crate::frame_picture::size;
 use crate::png_file;
 
-/// Which frame, how large, and where to.
+/// Options of the picture.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// All chance of the match
+    /// Seed of all random numbers of the match
     #[arg(long, default_value_t = 7)]
     seed: u64,
-    /// Seats that are played
+    /// Number of slots that bots play
     #[arg(long, default_value_t = 4)]
     seats: u8,
-    /// The frame to draw
+    /// Frame to draw
     #[arg(long, default_value_t = 900)]
     frame: u32,
-    /// Attract mode instead of a match
+    /// The demo instead of a match
     #[arg(long, conflicts_with = "howto")]
     attract: bool,
-    /// A page of how to play, instead of a match
+    /// A how-to page instead of a match
     #[arg(long)]
     howto: Option<usize>,
     /// Size of the screen in pixels
     #[arg(long, default_value = "1280x720", value_parser = size)]
     size: (i32, i32),
-    /// File to write
+    /// PNG file to write
     #[arg(long, short, default_value = "drake.png")]
     out: PathBuf,
 }
 
-/// What bots are called in pictures.
+/// Display names of bots in pictures.
 const NAMES: [&str; SEATS] = ["Wren", "Hob", "Ottilie", "Big Tam", "Sorrel", "Merle"];
 
 pub(crate) fn draw(options: &Options) -> Result<String, String> {

@@ -1,4 +1,6 @@
-//! Where pictures come from: a match of bots, played as far as needed, or a replay from a file.
+//! States that pictures show: of a match of bots, played as far as needed, or of a replay file.
+//!
+//! Called by `contact_sheet.rs`, `frame_picture.rs` and `main.rs`. Absent: pictures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,20 +12,20 @@ use gander::{FINGERPRINT, Gander, SEATS};
 
 use crate::bot_match::{BotMatch, MatchOptions};
 
-/// Which match, and where the replay of it goes.
+/// Options of a recording.
 #[derive(Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     played: MatchOptions,
-    /// Frames at most; the match may end before
+    /// Most frames; the match can end before
     #[arg(long, default_value_t = 7200)]
     frames: u32,
-    /// File to write
+    /// Replay file to write
     #[arg(long, short, default_value = "match.replay")]
     out: PathBuf,
 }
 
-/// Plays a match of bots and writes it down.
+/// Plays a match of bots and writes its replay.
 pub(crate) fn record(options: &Options) -> Result<String, String> {
     let mut played = BotMatch::new(&options.played);
     let info = ReplayInfo { game_fingerprint: FINGERPRINT, frames_per_second: 60, slots: SEATS as u8 };
@@ -33,17 +35,17 @@ pub(crate) fn record(options: &Options) -> Result<String, String> {
         let pads = played.step();
         recorder.record(&Inputs::confirmed(Frame::new(played.game.frame), &pads, present));
     }
-    assert_eq!(*recorder.game(), played.game, "what is recorded is what was played");
+    assert_eq!(*recorder.game(), played.game, "the recorder differs from the match");
     let bytes = recorder.finish();
     fs::write(&options.out, &bytes).map_err(|error| format!("{}: {error}", options.out.display()))?;
     Ok(format!("{}: {} frames in {} bytes", options.out.display(), played.game.frame, bytes.len()))
 }
 
-/// What a picture is taken of.
+/// Source of states.
 pub(crate) enum Footage {
     /// A match of bots.
     Bots(Box<BotMatch>),
-    /// The states of a replay, all of them.
+    /// All states of a replay.
     Replay(Vec<Gander>),
 }
 
@@ -63,7 +65,7 @@ impl Footage {
         Ok(Footage::Replay(states))
     }
 
-    /// The state of a frame, and the one before it; the last ones, if the match ends earlier.
+    /// States of a frame and of the one before it; the last ones, if the match ends earlier.
     pub(crate) fn at(&mut self, frame: u32) -> (Gander, Gander) {
         match self {
             Footage::Bots(played) => {
@@ -77,7 +79,7 @@ impl Footage {
         }
     }
 
-    /// Whether there is nothing after this frame.
+    /// Whether `frame` is the last one or later.
     pub(crate) fn ends_at(&self, frame: u32) -> bool {
         match self {
             Footage::Bots(played) => played.over(),
@@ -92,7 +94,7 @@ mod tests {
     use crate::bot_match::Skill;
 
     #[test]
-    fn a_recorded_match_shows_the_same_frames() {
+    fn recorded_match_shows_same_frames() {
         let played = MatchOptions {
             seed: 3,
             players: 2,
@@ -110,7 +112,7 @@ mod tests {
         }
         let bytes = fs::read(&out).unwrap();
         fs::write(&out, &bytes[..40]).unwrap();
-        assert!(Footage::open(Some(&out), &played).is_err(), "what is cut short says so");
+        assert!(Footage::open(Some(&out), &played).is_err(), "a truncated replay was read");
         fs::remove_file(&out).unwrap();
     }
 }

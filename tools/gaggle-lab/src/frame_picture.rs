@@ -1,4 +1,6 @@
-//! One frame as a screen shows it: of a match of bots, of attract mode, or of how to play.
+//! Picture of one frame of gander: of a match of bots, the demo, or a how-to page.
+//!
+//! Called by `main.rs`. Absent: files (`png_file.rs`).
 
 use std::path::PathBuf;
 
@@ -13,33 +15,33 @@ use crate::bot_match::{MatchOptions, NAMES};
 use crate::footage::Footage;
 use crate::png_file;
 
-/// Which frame, how large, and where to.
+/// Options of the picture.
 #[derive(Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     played: MatchOptions,
-    /// The frame to draw
+    /// Frame to draw
     #[arg(long, default_value_t = 1200)]
     frame: u32,
-    /// A replay, instead of a match of bots
+    /// Replay to show, instead of a match of bots
     #[arg(long, conflicts_with_all = ["howto", "attract"])]
     replay: Option<PathBuf>,
-    /// Attract mode instead of a match
+    /// The demo instead of a match
     #[arg(long, conflicts_with = "howto")]
     attract: bool,
-    /// A page of how to play, instead of a match
+    /// A how-to page instead of a match
     #[arg(long)]
     howto: Option<usize>,
     /// Size of the screen in pixels
     #[arg(long, default_value = "1280x720", value_parser = size)]
     size: (i32, i32),
-    /// How far between the frame before and this one, 0 to 1
+    /// Moment between the frame before, 0, and this one, 1
     #[arg(long, default_value_t = 1.0)]
     between: f32,
     /// Draw with reduced motion
     #[arg(long)]
     calm: bool,
-    /// File to write
+    /// PNG file to write
     #[arg(long, short, default_value = "frame.png")]
     out: PathBuf,
 }
@@ -83,7 +85,7 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
     Ok(format!("{}: {what}, {} items", options.out.display(), scene.art.len() + scene.words.len()))
 }
 
-/// The first seat is ours, the others have links.
+/// The first slot is local, the others have links.
 pub(crate) fn audience(players: usize, calm: bool) -> Audience<'static> {
     let mut audience = Audience { calm, ..Audience::default() };
     for (seat, name) in NAMES.into_iter().enumerate().take(players) {

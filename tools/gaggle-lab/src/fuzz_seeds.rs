@@ -1,5 +1,7 @@
-//! Seeds for the fuzzers of gander: states of all kinds of moments, and scripts of people coming
-//! and going. To be written anew whenever the state changes its form.
+//! Seeds for the fuzzers of gander: states of various moments, and scripts of rosters and pads.
+//!
+//! To be written again whenever the state changes. Called by `main.rs`. Absent: the fuzz targets
+//! (`fuzz/`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,15 +13,15 @@ use gander::{Gander, Phase};
 
 use crate::bot_match::{BotMatch, MatchOptions, Skill};
 
-/// Folder the seeds are written to.
+/// Options of the seeds.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The folder of the fuzzers' corpora
+    /// Folder of the fuzzers' corpora
     #[arg(long, short, default_value = "fuzz/corpus")]
     out: PathBuf,
 }
 
-/// A moment worth starting from.
+/// A state that a seed starts from.
 struct Moment {
     name: &'static str,
     wave: u16,
@@ -80,7 +82,7 @@ const MOMENTS: [Moment; 6] = [
     },
 ];
 
-/// A setup in four bytes and so many steps of two: see the fuzz target.
+/// Four bytes of a setup and a number of steps of two bytes, as the fuzz target reads them.
 const SCRIPTS: [(&str, [u8; 4], usize); 4] = [
     ("coming_and_going", [0, 5, 1, 7], 200),
     ("versus_late", [1, 3, 43, 1], 120),
@@ -103,8 +105,8 @@ pub(crate) fn write(options: &Options) -> Result<String, String> {
     for (name, setup, steps) in SCRIPTS {
         let mut bytes = setup.to_vec();
         for step in 0..steps {
-            let everybody = if step % 40 == 39 { 7 } else { 15 };
-            let present = if name == "coming_and_going" { random.below(16) as u8 } else { everybody };
+            let most = if step % 40 == 39 { 7 } else { 15 };
+            let present = if name == "coming_and_going" { random.below(16) as u8 } else { most };
             bytes.extend([random.below(256) as u8, present]);
         }
         save(&options.out, "gander_play", name, &bytes)?;
@@ -112,7 +114,7 @@ pub(crate) fn write(options: &Options) -> Result<String, String> {
     Ok(format!("{}: {} moments, {} scripts", options.out.display(), MOMENTS.len(), SCRIPTS.len()))
 }
 
-/// The first match in which the moment comes within a minute.
+/// State of the first match in which the moment comes within a minute.
 fn reach(moment: &Moment) -> Result<Gander, String> {
     let Moment { wave, players, versus, skill, found, name } = *moment;
     for seed in 0..2000 {
@@ -124,7 +126,7 @@ fn reach(moment: &Moment) -> Result<Gander, String> {
             }
         }
     }
-    Err(format!("{name} never happens"))
+    Err(format!("no match reached {name} within a minute"))
 }
 
 fn save(out: &Path, target: &str, name: &str, bytes: &[u8]) -> Result<(), String> {

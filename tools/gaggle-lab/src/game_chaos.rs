@@ -1,5 +1,8 @@
-//! Whole companies of bots in drake and millpond on networks that do their worst: machines die and
-//! return, hosts above all, groups split. Then everything heals, and everybody must know the same.
+//! Chaos of drake and millpond: groups of bots on bad networks, with deaths, returns and
+//! partitions.
+//!
+//! In the end all faults heal, and all sessions must agree. Called by `main.rs`. Absent: the
+//! timeline's chaos (`chaos.rs`).
 
 use clap::{Args, ValueEnum, value_parser};
 use drake::{Bout, Craft, Egg, Hornet, Lantern, Puffball, Rock, SEATS, Shot, Standing};
@@ -14,7 +17,7 @@ use crate::millpond_load::MillpondPart;
 use crate::runs::{SEEDS, parse_seeds, survive};
 use crate::shared::{Cluster, Part};
 
-/// Which game, which seeds.
+/// Options of these runs.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Game to play
@@ -23,7 +26,7 @@ pub(crate) struct Options {
     /// Which seeds; the second number is the first that is left out
     #[arg(long, default_value = "0..10", value_name = SEEDS, value_parser = parse_seeds)]
     seeds: (u64, u64),
-    /// Seconds of trouble in every run, in virtual time, 1 to 86400
+    /// Seconds of faults in every run, in virtual time, 1 to 86400
     #[arg(long, default_value_t = 60, value_parser = value_parser!(u32).range(1..=86_400))]
     seconds: u32,
     #[command(flatten)]
@@ -36,21 +39,21 @@ enum Game {
     Millpond,
 }
 
-/// Number of peers: one per boat or slot, none of them the leader's own bot.
+/// Machines of a group: one per boat or slot, none of them the leader's own bot.
 const PEERS: usize = 4;
-/// Frames after healing within which all must be of one mind.
+/// Frames after healing within which all must agree.
 const PATIENCE: u32 = 60 * 60;
 
-/// What a run showed.
+/// Events and figures of a run.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     deaths: u32,
     host_deaths: u32,
     returns: u32,
     splits: u32,
-    /// How often another machine than before led, as most see it.
+    /// Changes of the leader, as most machines saw it.
     lead_changes: u32,
-    /// Objects that were found to be the same everywhere in the end.
+    /// Objects that were equal at all machines in the end.
     compared: u64,
     updates: u64,
     slowest: u32,
@@ -70,7 +73,7 @@ impl Tally {
         self.slowest = self.slowest.max(other.slowest);
     }
 
-    /// What did not happen often enough for these runs to prove anything.
+    /// Events that did not happen, without which the runs prove nothing.
     fn too_little(&self) -> Option<String> {
         let wanted = [
             ("deaths", self.deaths),
@@ -85,17 +88,17 @@ impl Tally {
     }
 }
 
-/// What everybody must agree about, in words, so that a difference can be read.
+/// Knowledge that all machines must share, as texts, so that a difference can be read.
 trait Agreed: Part {
     /// All objects and values of a session.
     fn known(session: &Session) -> Vec<String>;
-    /// Number of objects of each kind that the leader's game has, exactly.
+    /// Number of objects of each kind in the leader's game, exactly.
     fn played(&self) -> Vec<(&'static str, usize)>;
-    /// The same as a session has it.
+    /// The same numbers in a session.
     fn counted(session: &Session) -> Vec<(&'static str, usize)>;
 }
 
-/// All of a kind: which, whose, and what of it does not change with every frame.
+/// All objects of a kind: id, authority, and the part that does not change in every frame.
 fn list<K: Kind>(session: &Session, all: &mut Vec<String>, lasting: impl Fn(&K) -> String) {
     for (id, thing) in session.iter::<K>() {
         all.push(format!("{} {id:?} {:?} {}", K::NAME, session.authority(id), lasting(&thing)));
@@ -109,7 +112,7 @@ fn count<T>(pool: &[Option<T>]) -> usize {
 impl Agreed for DrakePart {
     fn known(session: &Session) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        // What only the referee counts, and what changes with every frame, aside.
+        // Without what only the leader counts, and what changes in every frame.
         list(session, &mut all, |it: &Standing| {
             format!("{:?}", Standing { growing: 0, gap: 0, safe: 0, peas: 0, ..*it })
         });
@@ -224,7 +227,7 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
     let mut led: Option<MemberId> = None;
     for frame in 0..seconds * 60 {
         company.frame();
-        // As the last machine that is there sees it.
+        // As the last running machine sees it.
         let seen = company.machines.iter().flatten().rev().find(|machine| machine.session.is_member());
         if let Some(lead) = seen.and_then(|machine| machine.session.roster().leader())
             && led.replace(lead.id).is_some_and(|before| before != lead.id)
@@ -246,7 +249,7 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
     let mut difference = String::new();
     for frame in 0..PATIENCE {
         company.frame();
-        // Often: shots come and go.
+        // Checked often, because shots come and go.
         if frame % 5 != 0 {
             continue;
         }
@@ -335,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn companies_of_bots_are_of_one_mind_after_trouble() {
+    fn groups_of_bots_agree_after_faults() {
         let mut sums = [Tally::default(); 2];
         for seed in 1..5 {
             sums[0].add(&run_one::<DrakePart>(seed, 25).unwrap());
@@ -348,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_in_which_nothing_happened_prove_nothing() {
+    fn runs_without_events_prove_nothing() {
         let eventful =
             Tally { deaths: 2, host_deaths: 1, returns: 1, splits: 1, lead_changes: 2, ..Tally::default() };
         assert_eq!(eventful.too_little(), None);

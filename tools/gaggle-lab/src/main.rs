@@ -1,10 +1,9 @@
-//! Looks at games from outside: pictures of any frame, contact sheets of whole matches, curves over
-//! many; and plays whole matches in which everything goes wrong.
+//! Command line of the lab: pictures, statistics, chaos and loads of the games.
 //!
-//! Everything here is a function of its arguments, the same on every machine; but for bots, who
-//! meet on a real server.
+//! All commands are functions of their arguments, equal on every machine, except bots on a real
+//! server. Called by `cargo xtask` and by hand. Absent: the commands themselves, one file each.
 
-// Pictures and statistics are looked at, never simulated.
+// Floats are used for pictures and statistics only, never in simulated state.
 #![allow(clippy::float_arithmetic)]
 
 mod bot_match;
@@ -31,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Looks at games from outside.
+/// Pictures, statistics, chaos and loads of the games.
 #[derive(Parser)]
 #[command(name = "gaggle-lab")]
 struct Arguments {
@@ -47,26 +46,26 @@ enum Command {
     Draw(frame_picture::Options),
     /// One frame of drake, as a PNG
     DrawDrake(drake_picture::Options),
-    /// How far from the truth another player's drake is drawn, as numbers and an SVG
+    /// How far from its true place another player's drake is drawn, as numbers and an SVG
     DrakeError(drake_error::Options),
     /// One frame of millpond, as a PNG
     DrawMillpond(millpond_picture::Options),
-    /// What a pond of four hundred things costs: bytes, age, and jumps when something changes hands
+    /// Load of a pond of four hundred things: bytes, age, and jumps on change of authority
     MillpondLoad(millpond_load::Options),
-    /// Plays drake or millpond on bad networks, one company of bots per seed
+    /// Plays drake or millpond on bad networks, one group of bots per seed
     GameChaos(game_chaos::Options),
     /// A whole match of bots or replay on one sheet, as a PNG
     Sheet(contact_sheet::Options),
-    /// How hard the waves are, over many matches of bots, as a table and a PNG
+    /// Difficulty of the waves over many matches of bots, as a table and a PNG
     Difficulty(difficulty::Options),
-    /// Lets bots join a server's rooms and play: a load for the server and the network
+    /// Lets bots join a server's rooms and play, as a load for the server and the network
     Bots(bots::Options),
     /// Plays whole matches on bad networks, one per seed
     Chaos(chaos::Options),
-    /// What a desync left: of gander field by field, of any other game its frames, inputs and
+    /// Shows a desync bundle: of gander field by field, of any other game its frames, inputs and
     /// hashes
     Desync(desync::Options),
-    /// Seeds for the fuzzers
+    /// Writes seeds for the fuzzers of gander
     FuzzSeeds(fuzz_seeds::Options),
     /// Shares objects on bad networks, one group of machines per seed
     ReplicaChaos(replica_chaos::Options),

@@ -1,5 +1,6 @@
-//! What a pond of four hundred things costs four players: bytes to each receiver, how old what is
-//! near is, and how far things jump on the screen when they change hands.
+//! Load of a pond of four hundred things: bytes to each receiver, age, and jumps on screen.
+//!
+//! Called by `main.rs`. Absent: limits of the documentation.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,7 +14,7 @@ use millpond::{Pad, Thing, water};
 
 use crate::shared::{Cluster, FRAME, Machine, Part, percentile};
 
-/// For how long.
+/// Options of the measurement.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Seconds of play
@@ -22,7 +23,7 @@ pub(crate) struct Options {
     /// Number of players
     #[arg(long, default_value_t = 4)]
     players: usize,
-    /// All chance of the run
+    /// Seed of all random numbers of the run
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -68,15 +69,14 @@ impl Part for MillpondPart {
     }
 }
 
-/// What was measured.
+/// Figures of a measurement.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
-    /// Bits that reached a receiver in a second, of every receiver and every second.
+    /// Bits received in a second, of every receiver and every second.
     pub(crate) rates: Vec<f64>,
-    /// Milliseconds since what is known of something near and moving was so.
+    /// Milliseconds since the known state of a near, moving thing was true.
     pub(crate) ages: Vec<f64>,
-    /// Pixels something jumped on a screen in the frame in which it changed hands, beyond how it
-    /// moves.
+    /// Pixels a thing jumped in the frame in which its authority changed, beyond its movement.
     pub(crate) jumps: Vec<f64>,
     /// The same in all other frames, for comparison.
     pub(crate) ordinary: Vec<f64>,
@@ -84,17 +84,17 @@ pub(crate) struct Load {
     pub(crate) claims: u64,
 }
 
-/// 80 ms there and back, 10 ms of jitter, one packet in a hundred lost.
+/// Round trip of 80 ms, 10 ms of jitter, loss of 1 percent.
 fn conditions() -> Conditions {
     Conditions { jitter: Micros::from_millis(10), loss: Chance::percent(1), ..Conditions::latency_ms(40) }
 }
 
-/// Pixels around a boat that are near: what its screen shows.
+/// Pixels around a boat that its screen shows.
 const NEAR: i32 = 210;
-/// Frames of truth that are kept.
+/// Frames of true states that are kept.
 const HISTORY: usize = 90;
 
-/// Where things were shown, how fast they seemed, and whose they were.
+/// Shown places, velocities and authorities.
 type Screen = BTreeMap<ObjectId, ([f64; 2], [f64; 2], Slot)>;
 
 type Words = ([Fixed16; 2], [Fixed16; 2], u8);
@@ -112,11 +112,11 @@ pub(crate) fn measure(options: &Options) -> Result<Load, String> {
         Cluster::of(options.players.clamp(2, 6), options.seed, conditions())?;
     let peers = company.machines.len();
     let mut load = Load::default();
-    // What each machine held to be true lately, of what it moves itself.
+    // Recent true states of what each machine has authority over.
     let mut truths: Vec<BTreeMap<ObjectId, VecDeque<(Micros, Words)>>> = vec![BTreeMap::new(); peers];
     let mut seen: Vec<Screen> = vec![Screen::new(); peers];
     let mut had_before = vec![0; peers];
-    // Half a minute for everybody to come and see the whole pond.
+    // Half a minute for all to join and receive the whole pond.
     let settle = 60 * 15;
     for frame in 0..settle + options.seconds * 60 {
         company.frame();
@@ -220,7 +220,7 @@ mod tests {
     fn four_players_share_four_hundred_things_within_128_kbit() {
         let mut load = measure(&Options { seconds: 12, players: 4, seed: 5 }).unwrap();
         assert!(load.things >= 380 && load.claims > 20, "{} things, {} claims", load.things, load.claims);
-        // Every receiver in every second, with all that reaches it.
+        // Every receiver in every second, all traffic included.
         let most = load.rates.iter().copied().fold(0.0, f64::max);
         assert!(load.rates.len() == 4 * 12 && most < 128_000.0, "{most}");
         let age = percentile(&mut load.ages, 0.99);

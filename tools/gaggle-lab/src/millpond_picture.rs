@@ -1,4 +1,6 @@
-//! Pictures of millpond: what bots have made of it after a while, or how to play.
+//! Picture of millpond: bots after some time, or a how-to page.
+//!
+//! Called by `main.rs`. Absent: files (`png_file.rs`).
 
 use std::path::PathBuf;
 
@@ -11,28 +13,28 @@ use millpond::stage::{Audience, Stage, WINDOW};
 use crate::frame_picture::size;
 use crate::png_file;
 
-/// Which frame, how large, and where to.
+/// Options of the picture.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// All chance of the pond
+    /// Seed of all random numbers of the pond
     #[arg(long, default_value_t = 7)]
     seed: u64,
-    /// The frame to draw
+    /// Frame to draw
     #[arg(long, default_value_t = 1800)]
     frame: u32,
-    /// Whose boat is followed
+    /// Slot of the boat to follow
     #[arg(long, default_value_t = 0)]
     follow: usize,
-    /// A page of how to play instead
+    /// A how-to page instead
     #[arg(long)]
     howto: Option<usize>,
-    /// Shows who holds what, also what lies still
+    /// Show the authority of all things, also of those at rest
     #[arg(long)]
     holders: bool,
     /// Size of the screen in pixels
     #[arg(long, default_value = "1280x720", value_parser = size)]
     size: (i32, i32),
-    /// File to write
+    /// PNG file to write
     #[arg(long, short, default_value = "millpond.png")]
     out: PathBuf,
 }

@@ -1,4 +1,6 @@
-//! Writes pictures as PNG, as small as that gets: with a palette where the colours allow it.
+//! PNG files, with a palette where at most 256 colors allow it, to be small.
+//!
+//! Called by all commands that draw. Absent: scenes.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -6,7 +8,7 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
 
-/// Writes pixels given as `0x..rrggbb`.
+/// Writes pixels given as `0x..rrggbb`, creating the folder if necessary.
 pub(crate) fn write(path: &Path, width: u32, height: u32, pixels: &[u32]) -> Result<(), String> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -35,7 +37,7 @@ pub(crate) fn write(path: &Path, width: u32, height: u32, pixels: &[u32]) -> Res
     written.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The colours of a picture and their numbers, if there are at most 256.
+/// Colors of a picture and their numbers, if there are at most 256.
 fn palette(pixels: &[u32]) -> Option<BTreeMap<u32, u8>> {
     let mut colors = BTreeMap::new();
     for pixel in pixels {

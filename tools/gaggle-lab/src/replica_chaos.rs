@@ -1,5 +1,7 @@
-//! Whole groups of machines that share objects, in virtual time, over real links on a network that
-//! does its worst; then everything heals, and everybody must know the same.
+//! Chaos of replicated objects: groups of machines in virtual time on bad networks, one per seed.
+//!
+//! In the end all faults heal, and all machines must know the same. Called by `main.rs`. Absent:
+//! the groups (`replica_chaos/group.rs`).
 
 mod group;
 mod plan;
@@ -34,13 +36,13 @@ pub(crate) struct Options {
     digest: DigestOptions,
 }
 
-/// One run, whatever becomes of it.
+/// Runs one group; a panic is a failure.
 fn run_one(plan: &Plan) -> Result<Tally, String> {
     let plan = plan.clone();
     survive(move || Group::new(plan).run())
 }
 
-/// What all runs showed together.
+/// Sums over all runs.
 #[derive(Debug, Default)]
 struct Together {
     runs: u64,
@@ -50,7 +52,7 @@ struct Together {
 }
 
 impl Together {
-    /// A run that did not do what it claims proves nothing.
+    /// Events that were required and did not happen: such a run proves nothing.
     fn too_little(&self, minutes: u64) -> Option<String> {
         let all = self.runs * minutes;
         let tally = &self.tally;
@@ -86,7 +88,7 @@ impl Together {
     }
 }
 
-/// Runs all seeds.
+/// Runs all seeds, on several threads.
 fn run_all(options: &Options) -> Together {
     let together = Mutex::new(Together::default());
     each_seed(options.seeds, None, |seed| {
@@ -105,7 +107,7 @@ fn run_all(options: &Options) -> Together {
     together.into_inner().unwrap_or_default()
 }
 
-/// Runs the command.
+/// Runs the command and returns its report.
 pub(crate) fn run(options: &Options) -> Result<String, String> {
     let (first, end) = options.seeds;
     if end == first + 1 {
@@ -140,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_few_groups_survive_everything() {
+    fn groups_with_all_faults_survive() {
         let options = Options {
             seeds: (0, 8),
             peers: None,
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_machines_and_five_hundred_objects_survive_a_while() {
+    fn eight_machines_with_five_hundred_objects_survive() {
         let options = Options {
             seeds: (100, 101),
             peers: Some(8),
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_is_the_same_run() {
+    fn same_seed_gives_same_run() {
         let plan = Plan::draw(5, None, None, 1);
         let [a, b] = [0, 1].map(|_| format!("{:?}", run_one(&plan)));
         assert_eq!(a, b);
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_is_refused_and_what_can_is_run_as_asked() {
+    fn impossible_options_are_rejected_and_others_kept() {
         let read = |line: &str| Line::try_parse_from(std::iter::once("chaos").chain(line.split(' ')));
         for line in
             ["--peers 1", "--peers 33", "--objects 0", "--objects 10001", "--minutes 0", "--seeds 5..5"]

@@ -1,15 +1,16 @@
-//! What runs of many seeds have in common: which seeds, and that one which breaks does not end the
-//! others.
+//! Runs of many seeds: ranges of seeds, threads, and panics that fail one run alone.
+//!
+//! Called by all kinds of chaos. Absent: what a run does.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::thread;
 
-/// How a range of seeds is written.
+/// Form of a range of seeds.
 pub(crate) const SEEDS: &str = "FIRST..END";
-/// Minutes a run may last: what never ends proves nothing.
+/// Most minutes of a run.
 pub(crate) const MINUTES_MAX: u64 = 24 * 60;
-/// Runs at once, at most.
+/// Most runs at the same time.
 pub(crate) const THREADS_MAX: i64 = 1_024;
 
 /// Reads a range of seeds, as `0..100`.
@@ -23,7 +24,7 @@ pub(crate) fn parse_seeds(text: &str) -> Result<(u64, u64), String> {
     Ok((first, end))
 }
 
-/// Does something with each seed, on so many threads, or as many as there are cores.
+/// Calls `work` with each seed, on `threads` threads or one per core.
 pub(crate) fn each_seed((first, end): (u64, u64), threads: Option<u16>, work: impl Fn(u64) + Sync) {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.map_or_else(cores, usize::from);
@@ -41,7 +42,7 @@ pub(crate) fn each_seed((first, end): (u64, u64), threads: Option<u16>, work: im
     });
 }
 
-/// One run, whatever becomes of it: a panic is a failure like any other.
+/// Runs `run` and turns a panic into a failure.
 pub(crate) fn survive<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn every_seed_has_its_turn_up_to_the_last_there_is() {
+    fn every_seed_runs_up_to_greatest_number() {
         for (seeds, threads) in [((3, 40), None), ((3, 40), Some(7)), ((u64::MAX - 2, u64::MAX), Some(9))] {
             let seen = Mutex::new(Vec::new());
             each_seed(seeds, threads, |seed| seen.lock().expect("no thread panics").push(seed));

@@ -1,5 +1,6 @@
-//! Machines that share a world over a simulated network, each played by a bot: what measurements
-//! and chaos of such games have in common.
+//! Machines that share a world over a simulated network, each played by a bot.
+//!
+//! Called by measurements and chaos of drake and millpond. Absent: the games.
 
 use gaggle_kit::{Micros, Slot};
 use gaggle_link::sim::{Conditions, SimCarrier, SimNet};
@@ -14,11 +15,11 @@ pub(crate) trait Part {
     fn kinds() -> Kinds;
     fn config() -> ReplicaConfig;
     fn new(me: usize, seed: u64) -> Self;
-    /// One frame: a bot plays, and the part is stepped.
+    /// One frame: the bot's input, unless `still`, and a step of the part.
     fn step(&mut self, session: &mut Session, still: bool);
     fn hear(&mut self, _: &mut Session, _: &SessionEvent) {}
     fn signal(&mut self, _: &mut Session, _: &RemoteEvent) {}
-    /// Time passes in the session; a game that says what matters to whom says it here.
+    /// Ticks the session; a game with interest passes it here.
     fn tick(&mut self, session: &mut Session, now: Micros) {
         session.tick(now);
     }
@@ -31,7 +32,7 @@ pub(crate) struct Machine<P> {
 }
 
 impl<P> Machine<P> {
-    /// Bytes that reached it so far, whatever they were for.
+    /// Bytes received so far, for any purpose.
     pub(crate) fn bytes_in(&self) -> u64 {
         self.session
             .connected_peers()
@@ -41,7 +42,7 @@ impl<P> Machine<P> {
     }
 }
 
-/// All of them.
+/// All machines of a group, and the network between them.
 pub(crate) struct Cluster<P> {
     pub(crate) world: SimNet,
     pub(crate) machines: Vec<Option<Machine<P>>>,
@@ -54,7 +55,7 @@ pub(crate) struct Cluster<P> {
 impl<P: Part> Cluster<P> {
     pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Result<Cluster<P>, String> {
         let mut world = SimNet::new(peers, seed);
-        // A frame is a frame: what arrives waits for the next one.
+        // All packets that arrive in a frame are handled in the next one.
         world.set_wake_on_arrival(false);
         world.set_all(conditions);
         let machines = (0..peers).map(|_| None).collect();
@@ -65,7 +66,7 @@ impl<P: Part> Cluster<P> {
         Ok(company)
     }
 
-    /// A machine starts, for the first time or again.
+    /// Starts a machine, for the first time or again.
     pub(crate) fn start(&mut self, me: usize) -> Result<(), String> {
         self.lives[me] += 1;
         let first = self.lives[me] == 1;
@@ -81,7 +82,7 @@ impl<P: Part> Cluster<P> {
         Ok(())
     }
 
-    /// One frame on every machine.
+    /// Plays one frame on every machine.
     pub(crate) fn frame(&mut self) {
         let (machines, still) = (&mut self.machines, self.still);
         self.world.run_for(FRAME, |me, now| {
@@ -96,18 +97,18 @@ impl<P: Part> Cluster<P> {
                 while let Some(signal) = session.poll_remote_event() {
                     part.signal(session, &signal);
                 }
-                // Bots ask for nothing.
+                // Bots send no event requests.
                 while let Some(petition) = session.poll_event_request() {
                     session.reject(petition);
                 }
             }
-            // Everybody is called when a span begins, and that is once a frame.
+            // Every machine is called when a span begins, which is once a frame.
             Micros::MAX
         });
     }
 }
 
-/// The value below which this share of all lies.
+/// The value below which `share` of all values lie. Sorts them.
 pub(crate) fn percentile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let last = values.len().saturating_sub(1);

@@ -1,17 +1,18 @@
-//! The games' fixed minutes, which must come to the same natively and as WASM in an interpreter.
-//! gander is always run as both; drake and millpond natively, and as WASM with `--include-ignored`,
-//! as `GAGGLE_LONG=1` has it.
+//! Fixed minutes of the games, whose results must be equal natively and as WASM in an interpreter.
+//!
+//! gander always runs as both; drake and millpond run as WASM with `--include-ignored` or
+//! `GAGGLE_LONG=1` only.
 
 #[path = "../../../games/gander/examples/golden.rs"]
-#[allow(dead_code)] // Its `main` is for the program.
+#[allow(dead_code)] // Its `main` is used only as a program.
 mod gander_golden;
 
 #[path = "../../../games/drake/examples/drake_wire.rs"]
-#[allow(dead_code)] // Its `main` is for the program.
+#[allow(dead_code)] // Its `main` is used only as a program.
 mod drake_wire;
 
 #[path = "../../../games/millpond/examples/millpond_wire.rs"]
-#[allow(dead_code)] // Its `main` is for the program.
+#[allow(dead_code)] // Its `main` is used only as a program.
 mod millpond_wire;
 
 use std::path::{Path, PathBuf};
@@ -20,32 +21,32 @@ use std::process::Command;
 use wasmi::{Engine, Linker, Module, Store};
 
 #[test]
-fn gander_in_wasm_comes_to_the_golden_state() {
+fn gander_in_wasm_ends_in_golden_state() {
     let program = build("gander", "golden");
     let [size, hash] = run(&program, gander_golden::MARK);
     assert_eq!((size, hash), gander_golden::GOLDEN);
 }
 
 #[test]
-fn drake_says_its_golden_bytes() {
+fn drake_sends_golden_bytes() {
     assert_eq!(drake_wire::fixed_match(), drake_wire::GOLDEN);
 }
 
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn drake_in_wasm_says_its_golden_bytes() {
+fn drake_in_wasm_sends_golden_bytes() {
     let [bytes, hash] = run(&build("drake", "drake_wire"), drake_wire::MARK);
     assert_eq!((bytes, hash), drake_wire::GOLDEN);
 }
 
 #[test]
-fn millpond_says_its_golden_bytes() {
+fn millpond_sends_golden_bytes() {
     assert_eq!(millpond_wire::fixed_match(), millpond_wire::GOLDEN);
 }
 
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn millpond_in_wasm_says_its_golden_bytes() {
+fn millpond_in_wasm_sends_golden_bytes() {
     let [bytes, hash] = run(&build("millpond", "millpond_wire"), millpond_wire::MARK);
     assert_eq!((bytes, hash), millpond_wire::GOLDEN);
 }
@@ -68,7 +69,7 @@ fn build(package: &str, example: &str) -> PathBuf {
     target.join(format!("wasm32-unknown-unknown/release/examples/{example}.wasm"))
 }
 
-/// Runs a program that asks for nothing and leaves two words in memory behind a mark.
+/// Runs a program without imports, which leaves two words in memory behind a marker.
 fn run(program: &Path, mark: [u64; 2]) -> [u64; 2] {
     let engine = Engine::default();
     let module = Module::new(&engine, std::fs::read(program).expect("the program was just built"))

@@ -1,4 +1,6 @@
-//! What a frame costs, net of the game: CPU time and allocations.
+//! CPU time and allocations of a frame, net of the game.
+//!
+//! Called by `main.rs`. Absent: measurement (`cost.rs`).
 
 use bench_report::{Report, Row};
 
@@ -10,22 +12,21 @@ use crate::game::{Arena, Game, Large, Tiny, TinyStick};
 use crate::ggrs::Ggrs;
 use crate::network::NetConditions;
 
-/// Measurements of each, in turn: many short ones, so that a busy moment is outvoted.
+/// Measurements of each: many short ones, so that the median excludes busy moments.
 const LAPS: u64 = 15;
 
-/// Frames per measurement and library, fewer where a frame has more peers in it.
+/// Frames per measurement and library, fewer with more peers.
 const PEER_FRAMES: u64 = 4_800;
 
-/// Gaggle needs less time for a frame, so it gets more of them: a measurement should last
-/// milliseconds.
+/// Gaggle takes less time for a frame, so it plays more, to make a measurement last milliseconds.
 const GAGGLE_TIMES: u64 = 4;
 
-/// What a frame may cost at most, as a part of ggrs's.
+/// Largest cost of a frame, as a share of ggrs's.
 fn target(players: usize) -> f64 {
     if players <= 4 { 1.0 / 10.0 } else { 1.0 / 15.0 }
 }
 
-/// The game of the published figures, and states of other sizes.
+/// Game of the published figures, and states of other sizes.
 pub fn rows(report: &mut Report) {
     report.section("CPU per frame and peer, net of the game's calls");
     for players in [2, 4, 8, 16] {

@@ -1,4 +1,6 @@
-//! The rows of the report, one file per part.
+//! Rows of the report, one file per part.
+//!
+//! Called by `main.rs`. Absent: measurement.
 
 pub mod agreement;
 pub mod chaos;

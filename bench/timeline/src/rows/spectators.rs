@@ -1,5 +1,7 @@
-//! What a hundred spectators cost a player: its frame beside that of a player without them.
-//! All peers share one processor's caches, so the spectators exist in both cases.
+//! Cost of a hundred spectators for a player: its frame beside that of a player without them.
+//!
+//! All peers share the caches of one processor, so the spectators exist in both cases. Called by
+//! `people.rs`. Absent: the peers (`crate::people`).
 
 use bench_report::{CountedRun, Report, Row, median, parallel};
 
@@ -8,34 +10,34 @@ use crate::people::{COUNTED, Measure, People};
 
 const FLAG: &str = "--count-audience";
 const SPECTATORS: usize = 100;
-/// Players are the first two peers.
+/// Players, which are the first peers.
 const PLAYERS: usize = 2;
 const LATENCY_MS: u64 = 20;
-/// A frame takes a few microseconds, and what else the machine does shows in them: the middle of
-/// many pairs.
+/// Seeds of timed runs, of which the median counts: a frame takes microseconds, in which other load
+/// shows.
 const TIMED_SEEDS: u64 = 11;
-/// Counting takes a hundred times as long as running, and what it says is exact.
+/// Seeds of counted runs, which take a hundred times as long and are exact.
 const COUNTED_SEEDS: u64 = 3;
-/// A feeder's frame may take a tenth more.
+/// Largest ratio of a feeding player's frame to another's.
 const FRAME_MOST: f64 = 1.1;
 
-/// How spectators are linked.
+/// Links of spectators.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
-    /// Each with the one that feeds it and those it feeds.
+    /// Each to the peer that feeds it and to those it feeds.
     Chain,
-    /// With the player, too, as a lobby links everybody: it feeds as many as it may, and tells all
-    /// of them the time.
-    Everybody,
+    /// Also to the player, as a lobby links all members: it feeds as many as it may, and sends the
+    /// time to all.
+    WithPlayer,
 }
 
 impl Links {
-    const ALL: [Links; 2] = [Links::Chain, Links::Everybody];
+    const ALL: [Links; 2] = [Links::Chain, Links::WithPlayer];
 
     fn name(self) -> &'static str {
         match self {
             Links::Chain => "chain",
-            Links::Everybody => "everybody",
+            Links::WithPlayer => "with-player",
         }
     }
 }
@@ -50,7 +52,7 @@ pub struct Audience {
 }
 
 impl Audience {
-    /// Whether this is a counted run.
+    /// The run that the command line asks for, if it is a counted one.
     pub fn asked_for() -> Option<Audience> {
         let arguments: Vec<String> = std::env::args().collect();
         let [_, flag, links, by, seed] = arguments.as_slice() else { return None };
@@ -58,15 +60,15 @@ impl Audience {
         Some(Audience { links, by: by.parse().ok()?, seed: seed.parse().ok()? })
     }
 
-    /// Plays, with the first player's frames under the name that is counted, and prints how many
-    /// there were.
+    /// Plays with the first player's frames under the name that is counted, and prints their
+    /// number.
     pub fn run_counted(self) {
         let mut people = self.gathered();
         people.measure = Some(Measure::Instructions);
         println!("{}", frames_played(&mut people));
     }
 
-    /// The match once all spectators have joined.
+    /// The match after all spectators have joined.
     fn gathered(self) -> People {
         let mut people = People::of(PLAYERS + SPECTATORS, PLAYERS, LATENCY_MS, STATE_BYTES, self.seed);
         people.run_ms(1_000);
@@ -75,7 +77,7 @@ impl Audience {
             let via = match (self.links, nth) {
                 (_, 0) => vec![self.by],
                 (Links::Chain, _) => vec![PLAYERS + (nth - 1) / 4],
-                (Links::Everybody, _) => vec![self.by, PLAYERS + (nth - 1) / 4],
+                (Links::WithPlayer, _) => vec![self.by, PLAYERS + (nth - 1) / 4],
             };
             people.watch(PLAYERS + nth, &via);
             people.run_ms(if nth < 6 { 600 } else { 30 });
@@ -84,7 +86,7 @@ impl Audience {
         people
     }
 
-    /// CPU time of the first player's frame in microseconds, and how many frames the last spectator
+    /// CPU time of the first player's frame in microseconds, and frames by which the last spectator
     /// is behind.
     fn timed(self) -> (f64, f64) {
         let mut people = self.gathered();
@@ -96,7 +98,7 @@ impl Audience {
         (people.cpu().as_secs_f64() * 1e6 / frames as f64, f64::from(behind_most))
     }
 
-    /// Instructions of the first player's frame; none where nothing counts them.
+    /// Instructions of the first player's frame; none if valgrind is missing.
     fn instructions(self) -> Option<f64> {
         let Audience { links, by, seed } = self;
         let arguments = [FLAG.to_owned(), links.name().to_owned(), by.to_string(), seed.to_string()];
@@ -105,14 +107,14 @@ impl Audience {
     }
 }
 
-/// Time passes; how many frames the first player played meanwhile.
+/// Runs for six seconds. Returns the frames of the first player.
 fn frames_played(people: &mut People) -> u64 {
     let before = people.stats(0).frames;
     people.run_ms(6_000);
     people.stats(0).frames - before
 }
 
-/// All of them.
+/// Ratios of time and instructions, and delay of the last spectator.
 pub(super) fn rows(report: &mut Report) {
     for links in Links::ALL {
         let (mut ratios, mut behind) = (Vec::new(), 0.0_f64);
@@ -124,7 +126,7 @@ pub(super) fn rows(report: &mut Report) {
         }
         let what = match links {
             Links::Chain => "100 look on in a chain: its feeder's frame",
-            Links::Everybody => "100 look on, all linked to a player: its frame",
+            Links::WithPlayer => "100 look on, all linked to a player: its frame",
         };
         let row = |how| Row::new(format!("{what}, {how}"), "×");
         let time = row("time").gaggle(median(&ratios));
@@ -142,12 +144,12 @@ pub(super) fn rows(report: &mut Report) {
     }
 }
 
-/// What is promised is about those who feed a chain.
+/// Only the cost of feeding a chain is promised.
 fn judged(links: Links, row: Row) -> Row {
     if links == Links::Chain { row.at_most(FRAME_MOST) } else { row }
 }
 
-/// Instructions of a player's frame relative to a player's without spectators, worst of all seeds.
+/// Instructions of a feeding player's frame over those of another's, worst of all seeds.
 fn instructions_ratio(links: Links) -> Option<f64> {
     let seeds = 1..=COUNTED_SEEDS;
     let runs = seeds.flat_map(|seed| [0, 1].map(|by| Audience { links, by, seed })).collect();

@@ -1,4 +1,6 @@
-//! What is given to the socket: every byte, link framing included.
+//! Traffic given to the socket: all bytes, link framing included.
+//!
+//! Called by `main.rs`. Absent: headers of IP and UDP.
 
 use bench_report::{Report, Row};
 
@@ -9,7 +11,7 @@ use crate::ggrs::Ggrs;
 use crate::matches::{Match, Tally};
 use crate::network::NetConditions;
 
-/// A minute, after two seconds.
+/// Frames of a minute, after two seconds.
 const FRAMES: u64 = 3_600;
 
 /// Bytes and packets per second and peer.
@@ -59,7 +61,7 @@ fn compare<G: Game>(
     row("packets", "/s", Tally::packets_per_second, targets.packets);
 }
 
-/// The mean over all peers.
+/// Mean over all peers.
 fn play<C: Contestant>(setup: &Setup, weather: NetConditions) -> Tally {
     let mut game = Match::<C>::new(setup, weather);
     game.run(120);

@@ -1,6 +1,8 @@
-//! How a bot plays. Now and then it looks at the screen, imagines a handful of things it could do
-//! for the next second, and does the one it likes best. The strengths differ in how often they
-//! look, how far ahead they imagine, how well they judge a height and how quick their wings are.
+//! Computer player: a `Pad` per frame from what a player would see.
+//!
+//! Now and then it simulates a few options over the next second and keeps to the best. Strengths
+//! differ in how often they do, how far ahead, in judging heights and in flapping. Called by pages,
+//! tests and `attract.rs`. Absent: the state itself, only `Sight` of it.
 
 use gaggle_kit::Prng;
 
@@ -13,31 +15,31 @@ use crate::mover::{LANCE, Mover, TALL};
 use crate::pad::Pad;
 use crate::pilot::Pilot;
 
-/// How good a bot is.
+/// Playing strength of a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strength {
-    /// Slow to notice, poor judge of heights.
+    /// Slow to react and poor at judging heights.
     Fledgling,
-    /// Average player, the default.
+    /// Plays like an average player.
     #[default]
     Steady,
-    /// Rarely below anybody.
+    /// Rarely below its opponents.
     Sharp,
 }
 
-/// What tells the strengths apart.
+/// Parameters of a strength.
 struct Skill {
-    /// Frames between two looks at the screen.
+    /// Mean frames between two looks at the screen.
     look: u8,
-    /// Frames between two beats of the wings at least.
+    /// Least frames between two flaps.
     gap: u8,
-    /// How far it misjudges a height, in pixels.
+    /// Largest error of a height, in pixels.
     error: i32,
-    /// How many frames ahead it imagines.
+    /// Frames simulated ahead.
     horizon: i32,
-    /// How wide a berth it gives to what could unseat it, in pixels.
+    /// Distance it keeps from a lance it cannot beat, in pixels.
     berth: i32,
-    /// How much higher it wants to be to count on winning, in pixels.
+    /// Height above an opponent at which it counts on winning, in pixels.
     margin: i32,
 }
 
@@ -47,24 +49,24 @@ const SKILL: [Skill; 3] = [
     Skill { look: 5, gap: 3, error: 0, horizon: 48, berth: 6, margin: 3 },
 ];
 
-/// What being unseated is worth, and winning, and an egg: in points of liking.
+/// Values of outcomes: being unseated, winning a joust, an egg, an egg that hatches soon.
 const UNSEATED: i32 = -6000;
 const WIN: i32 = 1600;
 const EGG: i32 = 1000;
 const EGG_URGENT: i32 = 1400;
 
-/// What it is up to until the next look.
+/// Option that a bot follows until its next look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Aim {
-    /// The row for its feet.
+    /// Row for its feet.
     lane: i32,
-    /// Direction it wants to move.
+    /// Direction: −1, 0 or 1.
     dir: i8,
-    /// How fast at most.
+    /// Fastest horizontal step.
     top: i8,
 }
 
-/// A player made of rules.
+/// A computer player of one slot.
 #[derive(Debug, Clone)]
 pub struct Bot {
     seat: usize,
@@ -75,28 +77,28 @@ pub struct Bot {
 }
 
 impl Bot {
-    /// A bot for a seat. Equal seeds play alike.
+    /// A bot for a slot. Equal seeds play alike.
     pub fn new(seat: usize, strength: Strength, seed: u64) -> Bot {
         let random = Prng::stream(seed, seat as u64);
         Bot { seat, strength, random, rest: 0, aim: Aim { lane: 100, dir: 1, top: 3 } }
     }
 
-    /// The seat it plays.
+    /// Slot that it plays.
     pub fn seat(&self) -> usize {
         self.seat
     }
 
-    /// What it does in the next frame, from what it sees now.
+    /// Pad for the next frame, from the state of this one.
     pub fn play(&mut self, game: &Gander) -> Pad {
         let sight = Sight::of(game, self.seat);
         self.decide(&sight)
     }
 
-    /// What it does in the next frame, from what is on the screen.
+    /// Pad for the next frame, from what it sees in this one.
     pub fn decide(&mut self, sight: &Sight) -> Pad {
         let skill = &SKILL[self.strength as usize];
         if sight.over {
-            // Somebody has to ask for another match; now and then a tap, not a held button.
+            // Only a new press restarts the match, so it taps now and then.
             return Pad::FLAP.flapping(self.random.chance(1, 30));
         }
         let Some(me) = sight.me else {
@@ -113,13 +115,13 @@ impl Bot {
         fly(&me, self.aim, skill, sight)
     }
 
-    /// The best of a few things to do.
+    /// Best of its options, by simulation of each.
     fn choose(&mut self, me: &Mover, sight: &Sight, skill: &Skill) -> Aim {
         let goal = goal(me, sight, skill);
         let here = me.y / PX;
         let lanes = [goal.lane, here, here - 24, here - 48, here + 30];
         let mut best = (i32::MIN, goal);
-        // What comes with its beak open can be met, if one sinks to its height in time.
+        // An open beak can be met head on by sinking to its height in time.
         if let Some(hern) = nearest(me, sight, |thing| matches!(thing, Thing::Hern { .. })) {
             let dir = if me.left == hern.left { if hern.left { 1 } else { -1 } } else { 0 };
             for lane in [(hern.y + LANCE) / PX + 1, (hern.y + LANCE) / PX - 6] {
@@ -137,7 +139,7 @@ impl Bot {
                 }
                 let top = if dir == goal.dir { goal.top } else { 4 };
                 let aim = Aim { lane: lane.clamp(36, 188), dir, top };
-                // The goal itself first: equal liking keeps to it.
+                // The goal is tried first, so that it wins ties.
                 let liking = imagine(*me, aim, &goal, sight, skill);
                 if liking > best.0 {
                     best = (liking, aim);
@@ -152,7 +154,7 @@ fn fly(me: &Mover, aim: Aim, skill: &Skill, sight: &Sight) -> Pad {
     Pilot { gap: skill.gap, top: aim.top }.fly(me, aim.lane, aim.dir, &sight.ground)
 }
 
-/// Where it would like to be, dangers aside.
+/// Best place and direction if there were no dangers.
 fn goal(me: &Mover, sight: &Sight, skill: &Skill) -> Aim {
     let urgent = nearest(me, sight, |thing| matches!(thing, Thing::Egg { urgent: true, .. }));
     let egg = nearest(me, sight, |thing| matches!(thing, Thing::Egg { .. }));
@@ -171,7 +173,7 @@ fn goal(me: &Mover, sight: &Sight, skill: &Skill) -> Aim {
             let above = 9 + skill.margin;
             reach(me, wrap(rider.x + rider.vx * 12), (rider.y + rider.vy * 8) / PX - above, 4)
         }
-        // Nothing to do: wait a little above the middle of things.
+        // Nothing to do: waits above the middle of the fen.
         None => Aim { lane: 100, dir: 0, top: 2 },
     }
 }
@@ -179,19 +181,19 @@ fn goal(me: &Mover, sight: &Sight, skill: &Skill) -> Aim {
 fn reach(me: &Mover, x: i32, lane: i32, top: i8) -> Aim {
     let dx = apart(me.x, x);
     let dir = if dx.abs() < 4 * PX { 0 } else { dx.signum() as i8 };
-    // Near it, slower: a goose at full speed flies past everything.
+    // A goose at full speed would fly past a near target.
     let top = if dx.abs() < 36 * PX { top.min(2) } else { top };
     Aim { lane, dir, top }
 }
 
-/// How it likes what would come of an aim.
+/// Value of following `aim` for the next frames.
 fn imagine(mut me: Mover, aim: Aim, goal: &Aim, sight: &Sight, skill: &Skill) -> i32 {
     let mut liking = 0;
     let mut done = 0_u64;
     for frame in 1..=skill.horizon {
         let pad = fly(&me, aim, skill, sight);
         me.step(pad, &sight.ground, None);
-        // What comes later is less certain.
+        // Later outcomes are less certain.
         let weight = 64 - frame;
         if me.y > DROWN * PX {
             return liking + UNSEATED * weight / 64;
@@ -222,7 +224,7 @@ fn imagine(mut me: Mover, aim: Aim, goal: &Aim, sight: &Sight, skill: &Skill) ->
     liking + outlook(&me, goal, sight)
 }
 
-/// What meeting this thing is worth in so many frames, if they meet.
+/// Value of meeting `seen` after `frame` frames, if they meet.
 fn meet(me: &Mover, seen: &Seen, frame: i32, sight: &Sight, skill: &Skill) -> Option<i32> {
     let x = wrap(seen.x + seen.vx * frame);
     let dx = apart(me.x, x).abs();
@@ -231,7 +233,7 @@ fn meet(me: &Mover, seen: &Seen, frame: i32, sight: &Sight, skill: &Skill) -> Op
             if sight.safe {
                 return None;
             }
-            // Wings beat: what falls now will hardly fall for long.
+            // An opponent flaps again soon, so a fall is not extrapolated for long.
             let y = seen.y + seen.vy * frame.min(14);
             let below = me.y - y;
             let berth = skill.berth * PX;
@@ -262,7 +264,7 @@ fn meet(me: &Mover, seen: &Seen, frame: i32, sight: &Sight, skill: &Skill) -> Op
     }
 }
 
-/// How good the place is where it ends up: near the goal, and above those nearby.
+/// Value of the final position: near the goal, and above opponents nearby.
 fn outlook(me: &Mover, goal: &Aim, sight: &Sight) -> i32 {
     let mut liking = -(me.y / PX - goal.lane).abs() * 2;
     if goal.dir != 0 {

@@ -1,4 +1,6 @@
-//! What is on the screen: all that a bot may base its decisions on. No timers, no minds, no dice.
+//! The screen as data: all that a bot may base its decisions on.
+//!
+//! Called by `bot.rs`. Absent: timers, minds and random numbers of the state.
 
 use crate::arena::PX;
 use crate::clutch::ClutchPhase;
@@ -10,46 +12,46 @@ use crate::player::SEATS;
 use crate::rider::RIDERS;
 use crate::{Gander, Mode};
 
-/// What a thing looks like.
+/// Kind of a visible thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thing {
-    /// A rider of this class, 0 to 2.
+    /// A rider of class 0 to 2.
     Rider(u8),
-    /// Another knight who can be unseated, and can unseat.
+    /// Another knight, where knights can unseat each other.
     Rival,
     /// An egg, or a hatchling.
     Egg {
-        /// It lies or stands.
+        /// It lies on ground or is a hatchling.
         down: bool,
-        /// It will be a rider soon, or is one.
+        /// It shows cracks or is a hatchling.
         urgent: bool,
     },
-    /// A Hern that hunts.
+    /// A Hern that crosses the fen.
     Hern {
-        /// With its beak open.
+        /// Whether its beak is open.
         open: bool,
     },
 }
 
-/// Something on the screen.
+/// One visible thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
-    /// What it is.
+    /// Kind of the thing.
     pub thing: Thing,
-    /// Where, in sub-pixels: feet, bottom, or a Hern's throat.
+    /// Horizontal middle, in sub-pixels.
     pub x: i32,
-    /// Height of the middle.
+    /// Height of the feet, of an egg's bottom or of a Hern's throat, in sub-pixels.
     pub y: i32,
-    /// How it moves, in sub-pixels a frame.
+    /// Horizontal speed, in sub-pixels a frame.
     pub vx: i32,
-    /// How it moves.
+    /// Downward speed, in sub-pixels a frame.
     pub vy: i32,
-    /// Whether it looks left.
+    /// Whether it faces left.
     pub left: bool,
 }
 
 impl Seen {
-    /// A Hern as it looks, if it were at `x`.
+    /// The Hern this thing looks like, at `x`.
     pub(crate) fn as_hern(&self, x: i32) -> Hern {
         let open = matches!(self.thing, Thing::Hern { open: true });
         Hern { phase: HernPhase::Crossing, x, y: self.y, left: self.left, open, ..Hern::default() }
@@ -58,25 +60,25 @@ impl Seen {
 
 const SEEN_MAX: usize = RIDERS + EGGS + HERNS + SEATS;
 
-/// The screen as one seat sees it.
+/// The screen as the player of one slot sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Sight {
-    /// The goose under us, or none while we have none.
+    /// Goose of the player, while it rides one.
     pub me: Option<Mover>,
-    /// Nobody can touch us, nor we anybody.
+    /// Whether the player's knight cannot be touched.
     pub safe: bool,
-    /// What can be stood on.
+    /// Ledges and bridges that bear weight.
     pub ground: Ground,
-    /// Where a hand shows above the fire.
+    /// Horizontal place of the Clutch, while it shows.
     pub hand: Option<i32>,
-    /// The match is over.
+    /// Whether the match is over.
     pub over: bool,
     things: [Seen; SEEN_MAX],
     count: usize,
 }
 
 impl Sight {
-    /// What the player in `seat` sees now.
+    /// Screen for the player in `seat`.
     pub fn of(game: &Gander, seat: usize) -> Sight {
         let player = &game.players[seat];
         let nothing = Seen { thing: Thing::Rival, x: 0, y: 0, vx: 0, vy: 0, left: false };
@@ -133,7 +135,7 @@ impl Sight {
         }
     }
 
-    /// Everything that moves or lies about.
+    /// Visible riders, rivals, eggs and Herns.
     pub fn things(&self) -> &[Seen] {
         &self.things[..self.count]
     }

@@ -1,8 +1,10 @@
-//! Everything that lives: where it is drawn between two frames, in which pose, in which light.
+//! Pictures of all that lives: place between two frames, pose and light.
+//!
+//! Called by `stage.rs`, back to front. Absent: events (`effects.rs`), ground (`ground.rs`).
 
 use gaggle_scene::{Color, sine};
 
-use super::creatures::{HERN_CENTRE, HERN_THROAT, HERN_WIDTH};
+use super::creatures::{HERN_CENTER, HERN_THROAT, HERN_WIDTH};
 use super::poses::{Pose, light};
 use super::{CUT, Eased, NOTICEABLE, Painter, copies, goose_shown, pixels};
 use crate::arena;
@@ -14,15 +16,15 @@ use crate::player::{APPEAR_FRAMES, GRACE_FRAMES, SAFE_FRAMES, SEATS};
 use crate::rider::{EMERGE_FRAMES, RIDERS};
 use crate::{Gander, Phase};
 
-/// How long those who are left fade when a match is over.
+/// Frames in which riders fade after the end of a match.
 const END_FRAMES: u32 = 48;
 
-/// Frames since the match was over.
+/// Frames since the end of the match, 0 before it.
 fn after_the_end(game: &Gander) -> u32 {
     if game.wave.phase == Phase::Over { game.wave.left.into() } else { 0 }
 }
 
-/// Whether the match is over and those who are left are not seen any more.
+/// Whether the match is over and its riders have faded.
 pub(super) fn is_calm(game: &Gander) -> bool {
     after_the_end(game) >= END_FRAMES
 }
@@ -38,7 +40,7 @@ impl Painter<'_> {
             let (x, y) = self.place(seat, now.frame, &player.mover, was.riding().then_some(&was.mover));
             let appearing = player.safe.saturating_sub(SAFE_FRAMES - APPEAR_FRAMES);
             let shown = 16 - (u32::from(appearing) * 16 / u32::from(APPEAR_FRAMES)) as u8;
-            // The last moments of safety flicker, no faster than twice a second.
+            // The last frames of safety flicker, at most twice a second.
             let fading = player.safe > 0 && player.safe <= GRACE_FRAMES && player.safe % 30 > 15;
             let shown = if fading { 11 } else { shown };
             let image = self.geese.ridden(seat, Pose::of(&player.mover), light(y));
@@ -68,8 +70,7 @@ impl Painter<'_> {
         }
     }
 
-    /// When all is over, whoever was against them is gone, and the geese stand about, riderless and
-    /// unharmed.
+    /// Draws riderless geese on the rock after the end of a match, one for each player.
     pub(super) fn idlers(&mut self, now: &Gander) {
         const PLACES: [f32; SEATS] = [109.0, 155.0, 239.0, 285.0];
         let since = after_the_end(now).saturating_sub(END_FRAMES);
@@ -77,7 +78,7 @@ impl Painter<'_> {
         let y = arena::LEDGE[arena::HEARTHSTONE].top as f32;
         let here = PLACES.into_iter().enumerate().filter(|(seat, _)| now.players[*seat].present());
         for (seat, x) in here {
-            // One looks round now and then, and one honks.
+            // Now and then one turns its head, and one honks.
             let beat = if self.calm { 1 } else { (since as usize / 24 + 5 * seat) % 16 };
             let pose = match (beat, seat) {
                 (0, 3) => Pose::Skid,
@@ -89,7 +90,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Dust where heels drag and feet come down.
+    /// Draws dust where a goose skids or has landed.
     fn tracks(&mut self, mover: &Mover, x: f32, y: f32) {
         if mover.skidding {
             let behind = -f32::from(mover.speed.signum()) * 6.0;
@@ -99,7 +100,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Where to draw a goose: between the frames, and eased after a correction.
+    /// Place of a goose between the frames, with the offset of a correction.
     fn place(&mut self, body: usize, frame: u32, now: &Mover, before: Option<&Mover>) -> (f32, f32) {
         let (x, y) = (pixels(now.x), pixels(now.y));
         let eased = &mut self.eased[body];
@@ -118,7 +119,7 @@ impl Painter<'_> {
                 eased.y -= missed.1;
             }
         }
-        // After a correction or a cut there is nothing to be in between of.
+        // A correction or cut is not drawn between the frames.
         let back = if off > NOTICEABLE { 0.0 } else { 1.0 - self.between };
         (x - dx * back + eased.x, y - dy * back + eased.y)
     }
@@ -185,9 +186,10 @@ impl Painter<'_> {
 
     pub(super) fn hern_at(&mut self, hern: &Hern, x: f32, y: f32, shown: u8, flash: Option<Color>) {
         let image = self.creatures.hern(hern.beat, hern.open, light(y + 10.0));
-        let centre = if hern.left { HERN_WIDTH - 1 - HERN_CENTRE } else { HERN_CENTRE };
-        // One row up, as lances are drawn: what is level in the rules is level in the picture.
-        self.push(image, x - centre as f32, y - (HERN_THROAT + 1) as f32, hern.left, shown, flash);
+        let center = if hern.left { HERN_WIDTH - 1 - HERN_CENTER } else { HERN_CENTER };
+        // One row higher than its throat, as lances are drawn: what is level in the rules is level
+        // in the picture.
+        self.push(image, x - center as f32, y - (HERN_THROAT + 1) as f32, hern.left, shown, flash);
     }
 
     pub(super) fn hand_behind(&mut self, game: &Gander) {
@@ -226,7 +228,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Fingers around whoever the hand holds.
+    /// Draws fingers in front of what the Clutch holds.
     pub(super) fn hand_in_front(&mut self, game: &Gander) {
         if let Some(feet) = self.held_feet(game) {
             let x = pixels(game.clutch.x);
@@ -249,12 +251,13 @@ mod tests {
     use crate::player::Seat;
     use crate::stage::{Audience, Stage};
 
-    /// Knaves and riderless geese in the picture of a match of two that has been over for so long.
+    /// Counts knaves and riderless geese in the picture of a match of two, `left` frames after its
+    /// end.
     fn seen(left: u16) -> (usize, usize) {
         let mut game = Gander::new(Setup::default(), 1);
         (game.wave.phase, game.wave.left) = (Phase::Over, left);
         game.riders[0].live = true;
-        // Not at the seam, where it would be seen twice.
+        // In the middle: near the edge it would be drawn twice.
         game.riders[0].mover.x = arena::WIDTH * arena::PX / 2;
         game.players[..2].iter_mut().for_each(|player| player.seat = Seat::Out);
         let mut stage = Stage::new(View::fit(640, 360, arena::WIDTH, arena::HEIGHT));
@@ -280,6 +283,6 @@ mod tests {
     #[test]
     fn match_end_removes_riders_and_leaves_geese_standing() {
         assert_eq!(seen(0), (1, 0));
-        assert_eq!(seen(END_FRAMES as u16 + 60), (0, 2), "one for each who played");
+        assert_eq!(seen(END_FRAMES as u16 + 60), (0, 2), "one goose for each player");
     }
 }

@@ -1,28 +1,28 @@
-//! The night behind everything: sky, moon, a skein far off, alders, mist, the drainage mill, and
-//! the light of the fire on all of it. What stands still is painted once for a view; what drifts,
-//! over a copy of that.
+//! The night behind the fen: sky, moon, trees, mist, a mill, and firelight on them.
+//!
+//! Called by `stage.rs`. What does not move is painted once for a view, and the rest over a copy of
+//! it. Absent: anything the rules know.
 
 use gaggle_scene::{Bitmap, Color, View, bayer, chance, noise, palette, sine};
 use palette::{FIRE, MIST, MOON, MOON_SHADE, NIGHT, PLUM, STAR};
 
 use crate::arena;
 
-/// Where the moon is, and how large.
+/// Center and radius of the moon, in pixels.
 const MOON_AT: (i32, i32) = (283, 40);
 const MOON_RADIUS: i32 = 21;
-/// Where the mill stands.
+/// Place of the mill's foot, in pixels.
 const MILL_AT: (i32, i32) = (100, 152);
-/// Art pixels over which the side bleed grows dark.
+/// Art pixels beyond the sides over which the picture grows dark.
 pub(super) const BLEED: i32 = 22;
 
-/// The backdrop of a view.
+/// Backdrop for one view.
 #[derive(Debug, Clone)]
 pub(super) struct Backdrop {
     left: i32,
     top: i32,
     still: Bitmap,
-    /// What mist does to each pixel at most: the bands are the same every frame, only their clouds
-    /// drift.
+    /// Bands of mist, of which only the clouds drift.
     bands: [Band; 3],
 }
 
@@ -34,7 +34,7 @@ struct Band {
     color: Color,
     share: f32,
     purpose: i32,
-    /// Pixels a frame.
+    /// Drift in pixels a frame.
     drift: f32,
 }
 
@@ -79,7 +79,7 @@ impl Backdrop {
         Backdrop { left, top, still, bands }
     }
 
-    /// The backdrop at a moment, in frames.
+    /// Draws the backdrop at `time`, in frames.
     pub(super) fn draw(&self, out: &mut Bitmap, time: f32) {
         out.copy_from(&self.still);
         self.stars(out, time);
@@ -137,7 +137,7 @@ fn sky(out: &mut Bitmap, top: i32) {
     }
 }
 
-/// The moon, with a goose asleep in its grey.
+/// Draws the moon, with a sleeping goose in its gray.
 fn moon(out: &mut Bitmap, left: i32, top: i32) {
     let (at_x, at_y) = (left + MOON_AT.0, top + MOON_AT.1);
     for y in -60..=60 {
@@ -167,11 +167,11 @@ fn moon(out: &mut Bitmap, left: i32, top: i32) {
         "....gggggggggg..",
         "......gggggg....",
     ];
-    let grey = MOON.mix(MOON_SHADE, 0.75);
-    out.stamp(at_x - 9, at_y - 3, &ASLEEP, |_| grey);
+    let gray = MOON.mix(MOON_SHADE, 0.75);
+    out.stamp(at_x - 9, at_y - 3, &ASLEEP, |_| gray);
 }
 
-/// Seven geese on their way somewhere else.
+/// Draws a skein of seven geese far away.
 fn skein(out: &mut Bitmap, left: i32, top: i32, time: f32) {
     let drift = (time * 0.05) % 560.0 - 90.0;
     let (x, y) = (left + 100 + drift as i32, top + 24);
@@ -190,7 +190,7 @@ fn skein(out: &mut Bitmap, left: i32, top: i32, time: f32) {
     }
 }
 
-/// Flat land with clumps of alder and willow.
+/// A skyline of flat land with clumps of trees.
 struct Land {
     base: f32,
     height: f32,
@@ -218,7 +218,7 @@ fn alders(out: &mut Bitmap, left: i32, top: i32, land: &Land, color: Color) {
     }
 }
 
-/// Glints on the water between the fields.
+/// Draws glints on the water between the fields.
 fn water(out: &mut Bitmap, top: i32) {
     for n in 0..out.width() / 16 {
         let y = top + 139 + (chance(n, 7, 0) * 12.0) as i32;
@@ -246,7 +246,7 @@ fn mill(out: &mut Bitmap, x: i32, y: i32) {
     out.rect(x - 1, y - 11, 2, 1, FIRE[3]);
 }
 
-/// Once around in seventeen seconds.
+/// Draws the mill's sails, which turn once in 17 seconds.
 fn sails(out: &mut Bitmap, x: i32, y: i32, time: f32) {
     let color = mill_color();
     for sail in 0..4 {
@@ -285,10 +285,10 @@ fn mist(out: &mut Bitmap, band: &Band, time: f32) {
     }
 }
 
-/// The light of the fire in the air, strongest over the pits.
+/// Draws firelight in the air, strongest above the pits.
 fn firelight(out: &mut Bitmap, left: i32, top: i32) {
     let bell = |x: f32, middle: f32| {
-        // A bell without an exponential.
+        // A bell curve without `exp`, which differs between platforms.
         let far = (x - middle) / 66.0;
         1.0 / (1.0 + far * far * (1.0 + far * far * 0.5))
     };
@@ -332,7 +332,7 @@ fn reeds(out: &mut Bitmap, x: i32, y: i32, count: i32, purpose: i32, dir: f32) {
     }
 }
 
-/// What lies beyond the sides is darker: birds that wrap fade into it.
+/// Darkens what lies beyond the sides, where wrapping geese fade.
 fn darken_bleed(out: &mut Bitmap, left: i32) {
     for x in 0..out.width() {
         let beyond = (left - x).max(x - (left + arena::WIDTH - 1));

@@ -1,23 +1,24 @@
-//! The fire: two bands of waves with crust drifting on them, and the hot rock below. The nearer
-//! band is in front of everything and hides what sinks.
+//! The fire: two bands of waves, the nearer in front of everything, and the rock below.
+//!
+//! Called by `stage.rs`. Absent: flames of bridges (`ground.rs`), sparks (`effects.rs`).
 
 use gaggle_scene::{Bitmap, Color, View, bayer, chance, noise, palette, sine};
 use palette::{FIRE, PEAT};
 
 use crate::arena;
 
-/// Rows between the far band's crest and the near one's.
+/// Rows between the crests of the far and the near band.
 pub(super) const NEARER: i32 = 6;
-/// Rows the waves take above the surface at most.
+/// Most rows of a wave above the surface.
 const CREST: i32 = 3;
-/// Rows of fire below the surface; then there is rock.
+/// Rows of fire below the surface; rock follows.
 const DEEP: i32 = 46;
 
 /// One of the two bands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Blaze {
     left: i32,
-    /// The row of the picture its image starts at.
+    /// Row of the picture at which its image starts.
     pub(super) top: i32,
     near: bool,
 }
@@ -28,13 +29,13 @@ impl Blaze {
         Blaze { left: view.left, top: arena::FIRE + nearer - CREST, near }
     }
 
-    /// An empty image for it.
+    /// Empty image of the band's size.
     pub(super) fn image(&self, view: View) -> Bitmap {
         let rows = view.art_height - view.top - self.top;
         Bitmap::new(view.art_width, rows.clamp(1, DEEP + 2 * CREST))
     }
 
-    /// The band at a moment, in frames.
+    /// Draws the band at `time`, in frames.
     pub(super) fn draw(&self, out: &mut Bitmap, time: f32) {
         out.clear();
         let phase = if self.near { 2.0 } else { 0.0 };
@@ -72,8 +73,7 @@ fn ember(x: i32, y: i32, depth: i32, crust: bool) -> Color {
     if share > bayer(x, y) { below } else { here }
 }
 
-/// The rock under the fire, for tall screens: crazed with veins that still glow. Starts at the row
-/// where the near band's image ends.
+/// Image of the rock below the fire, for tall screens. It starts where the near band's image ends.
 pub(super) fn bedrock(view: View) -> Option<Bitmap> {
     let first = arena::FIRE + NEARER + CREST + DEEP - 2;
     let rows = view.art_height - view.top - first;
@@ -107,5 +107,5 @@ pub(super) fn bedrock(view: View) -> Option<Bitmap> {
     Some(out)
 }
 
-/// The row of the picture the bedrock's image starts at.
+/// Row of the picture at which the image of [`bedrock`] starts.
 pub(super) const BEDROCK: i32 = arena::FIRE + NEARER + CREST + DEEP - 2;

@@ -1,5 +1,6 @@
-//! The pictures of what is not a goose: eggs and hatchlings, the Hern, the Clutch, and the marks of
-//! the score.
+//! Images of all but geese: eggs, hatchlings, Herns, the Clutch, and marks of the score.
+//!
+//! Painted once by `stage.rs` and `figures.rs`. Absent: pixel data (`fen_parts.rs`), places.
 
 use gaggle_scene::{Album, Bitmap, Color, ImageId, LIGHTS, Material, Part, Sprite, bayer, palette};
 
@@ -7,32 +8,32 @@ use super::fen_parts::*;
 use super::materials::{COMMON, mark, of_look};
 use crate::player::SEATS;
 
-/// Where a Hern's middle and throat are in its image, and how wide that is.
-pub(super) const HERN_CENTRE: i32 = 24;
+/// Middle column and throat row of a Hern's image, and its width.
+pub(super) const HERN_CENTER: i32 = 24;
 pub(super) const HERN_THROAT: i32 = 18;
 pub(super) const HERN_WIDTH: i32 = 50;
-/// Wings of a Hern, in the order of a beat.
+/// Wings of a Hern, from up to down.
 const HERN_BEAT: [&Part; 4] = [&HERN_WING_UP, &HERN_WING_RISE, &HERN_WING_MID, &HERN_WING_DOWN];
 
-/// Images of creatures.
+/// Images of one album.
 #[derive(Debug, Clone)]
 pub(super) struct Creatures {
     /// Whole and cracked, by light.
     eggs: [[ImageId; LIGHTS]; 2],
     /// Standing and waving, by class and light.
     hatchlings: [[[ImageId; LIGHTS]; 2]; 3],
-    /// By wing, beak open or shut, and light.
+    /// By wing, open or shut beak, and light.
     herns: [[[ImageId; LIGHTS]; 2]; 4],
     pub(super) hand_tips: ImageId,
     pub(super) hand: ImageId,
     pub(super) fist: ImageId,
     pub(super) fingers: ImageId,
     pub(super) arm: ImageId,
-    /// Emblems by slot.
+    /// Marks of the players, by slot.
     pub(super) emblems: [ImageId; SEATS],
     pub(super) emblem_free: [ImageId; SEATS],
     pub(super) lives: [ImageId; SEATS],
-    /// The glow a newcomer stands in, by seat; the last is for riders.
+    /// Light an appearing knight stands in, by slot; the last is for riders.
     pub(super) columns: [ImageId; SEATS + 1],
 }
 
@@ -85,14 +86,14 @@ impl Creatures {
         self.hatchlings[class.min(2)][usize::from(waving)][light]
     }
 
-    /// A Hern `beat` frames into the match of its wings.
+    /// Image of a Hern, `beat` frames into its flight.
     pub(super) fn hern(&self, beat: u8, open: bool, light: usize) -> ImageId {
         let wing = [0, 1, 2, 3, 3, 2, 1, 0][usize::from(beat / 5) % 8];
         self.herns[wing][usize::from(!open)][light]
     }
 }
 
-/// The small marks of the score, by seat.
+/// Marks of the score, by slot.
 pub(super) struct Marks {
     pub(super) emblems: [ImageId; SEATS],
     pub(super) emblems_free: [ImageId; SEATS],
@@ -115,7 +116,7 @@ fn lights(album: &mut Album, parts: &[&Part], materials: &[Material], outline: b
     std::array::from_fn(|light| single(album, parts[0], materials, light, outline))
 }
 
-/// One part in a cell of its own, with a pixel around it for the outline.
+/// One part in an image of its own size, with a border for the outline.
 fn single(album: &mut Album, part: &Part, materials: &[Material], light: usize, outline: bool) -> ImageId {
     let width = part.rows.iter().map(|row| row.len()).max().unwrap_or(0) as i32;
     let mut sprite = Sprite::new(width + 2, part.rows.len() as i32 + 2);
@@ -125,12 +126,12 @@ fn single(album: &mut Album, part: &Part, materials: &[Material], light: usize, 
 
 fn arm() -> Bitmap {
     let mut sprite = Sprite::new(13, 8);
-    // A stretch above and one below keep the light from ending on every stretch.
+    // The part above and the part below keep the outline off the ends, so that stretches join.
     sprite.put(&ARM, 0, -2).put(&ARM, 0, 4);
     sprite.bake(&[COMMON], 3, true)
 }
 
-/// Light that rises from a pad, thinning out upwards and sideways.
+/// Light that rises from a pad, thinner toward the top and the sides.
 fn column(color: Color) -> Bitmap {
     let (width, height) = (29, 34);
     let mut out = Bitmap::new(width, height);

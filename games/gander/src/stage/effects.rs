@@ -1,29 +1,30 @@
-//! What flies about when something happens: sparks, feathers, splashes, dust, rising numbers, birds
-//! that make off. None of it is simulated: each is a function of what happened and how long ago
-//! that was, so every screen and every replay shows the same feathers.
+//! Effects of events: sparks, feathers, splashes, dust, rising numbers, geese that fly off.
+//!
+//! Called by `stage.rs`. Each is a function of an event and its age, so that every screen and
+//! replay shows the same. Absent: simulated state.
 
 use std::fmt::Write;
 
 use gaggle_scene::{Color, Scene, chance, palette, sine};
 use palette::{FIRE, INK, MOON, NIGHT, SEDGE, TEXT};
 
-use super::poses::{CELL, CENTRE, FEET, Pose, light};
+use super::poses::{CELL, CENTER, FEET, Pose, light};
 use super::{Painter, goose_shown};
-use crate::cue::{Kind, Mark, NOBODY};
+use crate::cue::{Kind, Mark, NO_SLOT};
 use crate::hern::Hern;
 use crate::player::SEATS;
 use crate::{Gander, arena};
 
 /// Frames a feather takes to come down.
 const FEATHER_FRAMES: f32 = 90.0;
-/// Frames a number rises, and how far.
+/// Frames a number rises, and pixels it rises.
 const POINTS_FRAMES: f32 = 44.0;
 const POINTS_RISE: f32 = 12.0;
-/// Longest anything here lasts.
+/// Frames the longest effect lasts.
 const LONGEST: u32 = 150;
 
 impl Painter<'_> {
-    /// Birds that make off, behind those who stay.
+    /// Draws geese that fly off, behind all others.
     pub(super) fn departures(&mut self, game: &Gander) {
         let now = game.frame;
         for mark in game.marks.recent(now, LONGEST) {
@@ -31,14 +32,14 @@ impl Painter<'_> {
             match mark.kind {
                 Kind::Clang => self.make_off(mark, usize::from(mark.look), age),
                 Kind::Unseated => self.make_off(mark, 0, age),
-                Kind::Leave if mark.by != NOBODY => self.ride_off(mark, age),
+                Kind::Leave if mark.by != NO_SLOT => self.ride_off(mark, age),
                 Kind::HernDown => self.fall_apart(mark, age),
                 _ => {}
             }
         }
     }
 
-    /// Everything else that happened lately, as far as it goes behind the near fire.
+    /// Draws all other effects, behind the nearer fire.
     pub(super) fn effects(&mut self, game: &Gander) {
         let now = game.frame;
         for mark in game.marks.recent(now, LONGEST) {
@@ -78,7 +79,7 @@ impl Painter<'_> {
         }
     }
 
-    /// A goose that lost its rider flies off, relieved.
+    /// Draws a goose that flies off without its rider.
     fn make_off(&mut self, mark: &Mark, look: usize, age: f32) {
         if age < 3.0 {
             return;
@@ -92,7 +93,7 @@ impl Painter<'_> {
         self.goose_once(image, x, y, mark.left, goose_shown(x));
     }
 
-    /// A player who leaves flies off, rider and all.
+    /// Draws the knight of a player that left, flying off.
     fn ride_off(&mut self, mark: &Mark, age: f32) {
         let dir = if mark.left { -1.0 } else { 1.0 };
         let x = f32::from(mark.x) + dir * age * 1.4;
@@ -103,12 +104,12 @@ impl Painter<'_> {
         self.goose_once(image, x, y, mark.left, shown);
     }
 
-    /// For two frames the loser is nothing but moonlight.
+    /// Draws the loser of a joust in plain white for 3 frames.
     fn flash(&mut self, mark: &Mark, look: usize, age: f32) {
         if age < 3.0 {
             let image = self.geese.ridden(look, Pose::Up, 0);
-            let centre = if mark.left { CELL.0 - 1 - CENTRE } else { CENTRE };
-            let at = (f32::from(mark.x) - centre as f32, f32::from(mark.y) - FEET as f32);
+            let center = if mark.left { CELL.0 - 1 - CENTER } else { CENTER };
+            let at = (f32::from(mark.x) - center as f32, f32::from(mark.y) - FEET as f32);
             self.scene.art.push(gaggle_scene::Item::Image {
                 image,
                 x: at.0,
@@ -148,7 +149,7 @@ impl Painter<'_> {
         for feather in 0..7 {
             let id = mark.frame as i32 ^ i32::from(mark.who) << 8;
             let own = |purpose| chance(feather, id, purpose);
-            // Thrown at first, then only falling.
+            // Feathers are thrown first and then fall.
             let thrown = 1.0 - 1.0 / (1.0 + age * 0.18);
             let x = f32::from(mark.x)
                 + (own(1) - 0.5) * 44.0 * thrown
@@ -189,7 +190,7 @@ impl Painter<'_> {
         let color = palette::SEAT[seat].mix(TEXT, 0.4);
         let mut text = String::new();
         gaggle_scene::font::thousands(u32::from(mark.value), &mut text);
-        // Over the head of whoever took it.
+        // Above the knight that took it.
         let start = if mark.kind == Kind::EggTaken { 22.0 } else { 8.0 };
         let y = f32::from(mark.y) - start - (age / POINTS_FRAMES) * POINTS_RISE;
         let x = f32::from(mark.x).clamp(16.0, arena::WIDTH as f32 - 16.0);
@@ -239,7 +240,7 @@ impl Painter<'_> {
         }
     }
 
-    /// A puff at somebody's feet.
+    /// Draws dust at the feet of a goose.
     pub(super) fn dust(&mut self, x: f32, y: f32, age: f32) {
         if age >= 18.0 {
             return;
@@ -253,7 +254,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Dust along the underside of a ledge that shakes or has fallen.
+    /// Draws dust below a ledge that shakes or has dropped.
     pub(super) fn ledge_dust(&mut self, number: usize, age: f32, frames: f32) {
         let Some(ledge) = arena::LEDGE.get(number) else { return };
         if age >= frames {
@@ -268,7 +269,7 @@ impl Painter<'_> {
         }
     }
 
-    /// A Hern that met a lance comes down, burning out.
+    /// Draws a dead Hern that falls and burns out.
     fn fall_apart(&mut self, mark: &Mark, age: f32) {
         if age >= 50.0 {
             return;
@@ -281,7 +282,7 @@ impl Painter<'_> {
         self.hern_at(&ghost, x, y, shown, (age < 2.0).then_some(MOON));
     }
 
-    /// Beyond the edge something cries: embers of eyes, where it will come from.
+    /// Draws waves of a Hern's cry at the edge it will come from.
     fn cry(&mut self, mark: &Mark, age: f32) {
         if age >= f32::from(crate::hern::CRY_FRAMES) || (age / 15.0) as i32 % 2 == 1 {
             return;
@@ -297,7 +298,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Sparks of the fire, always.
+    /// Draws sparks of the fire, in every frame.
     pub(super) fn embers(&mut self) {
         if self.calm {
             return;
@@ -324,7 +325,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Bubbles that swell on the fire and pop.
+    /// Draws bubbles that swell on the fire and burst.
     pub(super) fn bubbles(&mut self) {
         for place in 0..6 {
             let period = 80.0 + place as f32 * 13.0;
@@ -350,7 +351,7 @@ impl Painter<'_> {
         }
     }
 
-    /// A tongue of fire.
+    /// Draws one flame of a burning plank.
     pub(super) fn flame(&mut self, x: f32, y: f32, height: i32, seed: f32) {
         for up in 0..height {
             let part = up as f32 / height as f32;
@@ -366,7 +367,7 @@ impl Painter<'_> {
     }
 }
 
-/// Three pixels that turn over while they fall.
+/// Draws a feather of 3 pixels in one of 4 turns.
 fn feather_at(scene: &mut Scene, x: f32, y: f32, turn: i32, color: Color) {
     const SHAPES: [[(i32, i32); 4]; 4] = [
         [(2, 0), (1, 1), (0, 2), (2, 0)],
@@ -380,7 +381,7 @@ fn feather_at(scene: &mut Scene, x: f32, y: f32, turn: i32, color: Color) {
     }
 }
 
-/// The colour of a bird's feathers.
+/// Color of the feathers of a look.
 fn plume(look: usize) -> Color {
     match look {
         0..SEATS => Color::hex(0xeef3fa),
@@ -390,7 +391,7 @@ fn plume(look: usize) -> Color {
     }
 }
 
-/// A number as text, for signs.
+/// A number as text, without separators.
 pub(super) fn number(value: impl std::fmt::Display) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.

@@ -1,8 +1,7 @@
-//! What else lives in the fen: eggs and what hatches, the Hern, the Clutch; and the small marks of
-//! the score.
+//! Pixel art of eggs, hatchlings, Herns and the Clutch, and of the marks of the score.
 //!
-//! Rows of letters, `.` is empty; every letter is a material, see `materials.rs`. Places are in the
-//! cell of a goose, whose feet stand on row 25 and which mirrors about column 12.
+//! Letters are materials (`materials.rs`), `.` is empty; `x` and `y` are offsets in a cell that
+//! `creatures.rs` chooses. Absent: geese (`goose_parts.rs`).
 
 use gaggle_scene::Part;
 
@@ -310,7 +309,7 @@ pub(super) const LIFE: Part = Part {
     ],
 };
 
-/// On the way down.
+/// Half way down.
 pub(super) const HERN_WING_MID: Part = Part {
     x: 0,
     y: 5,
@@ -327,7 +326,7 @@ pub(super) const HERN_WING_MID: Part = Part {
     ],
 };
 
-/// Half way up, bent at the wrist.
+/// Half way up, with a bent wrist.
 pub(super) const HERN_WING_RISE: Part = Part {
     x: 6,
     y: -1,
@@ -348,7 +347,7 @@ pub(super) const HERN_WING_RISE: Part = Part {
     ],
 };
 
-/// The fingers of a closed hand, in front of what it holds.
+/// Fingers of the closed hand, drawn in front of what it holds.
 pub(super) const HAND_FINGERS: Part = Part {
     x: 0,
     y: 0,
@@ -363,7 +362,7 @@ pub(super) const HAND_FINGERS: Part = Part {
     ],
 };
 
-/// A stretch of the arm below the hand, to be repeated.
+/// A stretch of the arm below the hand, repeated downward.
 pub(super) const ARM: Part = Part {
     x: 1,
     y: 0,

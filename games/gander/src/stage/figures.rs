@@ -1,5 +1,6 @@
-//! Figures of the game for whoever draws something beside it: a menu, a table of scores, a bar that
-//! fills.
+//! Images of geese and emblems for pages around the game: menus, tables of scores, progress bars.
+//!
+//! Painted by pages into their own album. Absent: states of a match.
 
 use gaggle_scene::{Album, ImageId};
 
@@ -7,28 +8,28 @@ use super::creatures::Marks;
 use super::poses::{self, FEET, Pose};
 use crate::player::SEATS;
 
-/// Images of geese and of the marks of the seats, in an album of the caller's.
+/// Figures of one album.
 #[derive(Debug, Clone)]
 pub struct Figures {
-    /// The mark of each seat in its colour: plume, horns, crown, star.
+    /// Emblem of each slot in its color: plume, horns, crown, star.
     pub emblems: [ImageId; SEATS],
-    /// The same for a seat that is free.
+    /// Emblem of each slot in the color of an empty one.
     pub emblems_free: [ImageId; SEATS],
-    /// White geese without riders: standing, a step, looking round, and with an open bill.
+    /// White geese without riders: standing, stepping, turning its head, honking.
     pub bare: [ImageId; 4],
-    /// A knave on his goose, in flight.
+    /// A knave on its goose, in flight.
     pub knave: ImageId,
     walking: [[ImageId; 4]; SEATS],
     flying: [[ImageId; 2]; SEATS],
 }
 
 impl Figures {
-    /// Rows from the top of a goose's image to the ground under its feet.
+    /// Rows from the top of a goose's image to the ground.
     pub const FEET: i32 = FEET;
-    /// How wide a goose's image is.
+    /// Width of a goose's image, in pixels.
     pub const WIDTH: i32 = poses::CELL.0;
 
-    /// Draws them all into an album.
+    /// Paints all figures into an album.
     pub fn bake(album: &mut Album) -> Figures {
         let Marks { emblems, emblems_free, .. } = Marks::bake(album);
         let mut goose = |look, pose, light| album.add(poses::picture(look, pose, light));
@@ -44,12 +45,12 @@ impl Figures {
         }
     }
 
-    /// A seat's goose on foot, so many steps on.
+    /// Goose of a slot on foot, at pose `step` of its walk.
     pub fn walking(&self, seat: usize, step: u32) -> ImageId {
         self.walking[seat % SEATS][step as usize % 4]
     }
 
-    /// A seat's goose in the air, wings up or down.
+    /// Goose of a slot in flight, wings up or down.
     pub fn flying(&self, seat: usize, wings_down: bool) -> ImageId {
         self.flying[seat % SEATS][usize::from(wings_down)]
     }

@@ -1,7 +1,8 @@
-//! The goose: a body, and legs, necks and wings to stack on it.
+//! Pixel art of geese: a body, and legs, necks and wings to stack on it.
 //!
-//! Rows of letters, `.` is empty; every letter is a material, see `materials.rs`. Places are in the
-//! cell of a goose, whose feet stand on row 25 and which mirrors about column 12.
+//! `x` and `y` count from the top left of a goose's cell. Feet are on row 25; the cell is mirrored
+//! about column 12. Letters are materials (`materials.rs`), `.` is empty. Absent: poses
+//! (`poses.rs`).
 
 use gaggle_scene::Part;
 
@@ -104,7 +105,7 @@ pub(super) const WING_UP: Part = Part {
     ],
 };
 
-/// Held half way: the seam below it parts it from the body.
+/// Half way down, with a darker edge against the body.
 pub(super) const WING_MID: Part = Part {
     x: -2,
     y: 12,
@@ -218,7 +219,7 @@ pub(super) const LEGS_SKID: Part = Part {
     ],
 };
 
-/// Half way through looking the other way, on the ground.
+/// Turning its head, on the ground.
 pub(super) const NECK_TURN: Part = Part {
     x: 13,
     y: 4,
@@ -239,7 +240,7 @@ pub(super) const NECK_TURN: Part = Part {
     ],
 };
 
-/// The same in the air.
+/// Turning its head, in the air.
 pub(super) const NECK_TURN_AIR: Part = Part {
     x: 14,
     y: 11,

@@ -1,4 +1,6 @@
-//! Ledges that come and go, bridges that burn, pads somebody appears on.
+//! Pictures of ledges, bridges and pads in their present state.
+//!
+//! Called by `stage.rs`. Absent: their images (`turf.rs`), their rules.
 
 use gaggle_scene::palette;
 
@@ -38,7 +40,7 @@ impl Painter<'_> {
         }
     }
 
-    /// How far a ledge that has just dropped is down by now.
+    /// Pixels that a ledge has fallen since it dropped.
     fn falling(&self, game: &Gander, number: usize) -> f32 {
         let drop = game
             .marks
@@ -92,7 +94,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Flat stones, and light over those on which somebody appears.
+    /// Draws pads, and light where a knight or rider appears.
     pub(super) fn pads(&mut self, game: &Gander) {
         let solid = game.ledges.solid();
         for (seat, pad) in PAD.iter().enumerate() {

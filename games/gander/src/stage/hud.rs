@@ -1,4 +1,6 @@
-//! What is written: plaques with scores, the sign of the wave, names, and what a wave is about.
+//! Text of the picture: plaques with scores, the wave's sign, captions and names.
+//!
+//! Called by `stage.rs`. Absent: texts of pages around the game.
 
 use gaggle_scene::{Color, Item, View, fitted, font, palette};
 use palette::{DIM, FAINT, FIRE, INK, NIGHT, PEAT, SEAT, TEXT};
@@ -13,9 +15,9 @@ use crate::waves::WaveKind;
 use crate::{Gander, Mode};
 
 impl Painter<'_> {
-    /// Four plaques in the rows above the ceiling; on a phone held upright, two by two above the
-    /// world. Each has the name of its player: above it where there are rows above the world,
-    /// otherwise on it.
+    /// Draws the plaques of all players: in one row above the ceiling, or two by two above the
+    /// world on an upright phone. The name of a player is above its plaque where there is room,
+    /// else on it.
     pub(super) fn plaques(&mut self, game: &Gander, audience: &Audience<'_>) {
         if let Some(top) = room_above(self.view) {
             let half = (self.view.word_width() - 3 * GAP) / 2;
@@ -55,7 +57,7 @@ impl Painter<'_> {
                 self.scene.text(&score, (x + 16) as f32, (y + 3) as f32, TEXT);
                 self.name_above(audience, seat, x, y);
             } else {
-                // All in one row: a number alone stands for geese.
+                // Everything in one row: the number of geese has no image.
                 let out = if player.seat == Seat::Out { 10 } else { 0 };
                 let name = fitted(audience.names[seat], 59 - out - font::width(&score, false, 0), false);
                 self.scene.text(&name, (x + 16) as f32, (y + 3) as f32, color);
@@ -75,8 +77,8 @@ impl Painter<'_> {
         }
     }
 
-    /// A plaque of two lines in word pixels, where art pixels are too small to read or too large
-    /// for both: left, top, width, height.
+    /// Draws a plaque of two lines in word pixels, where art pixels are too small to read or too
+    /// large for two lines. `place` is left, top, width, height.
     fn word_plaque(
         &mut self,
         game: &Gander,
@@ -125,7 +127,7 @@ impl Painter<'_> {
         }
     }
 
-    /// A name over its plaque, never wider than that: beside it `you`, or how good the link is.
+    /// Draws a name above its plaque and no wider, with `you` or the bars of the link beside it.
     fn name_above(&mut self, audience: &Audience<'_>, seat: usize, x: i32, y: i32) {
         let own = audience.own[seat];
         let beside = match (own, audience.bars[seat]) {
@@ -147,7 +149,7 @@ impl Painter<'_> {
         }
     }
 
-    /// The sign of the wave, carved in the Hearthstone.
+    /// Draws the name of the wave, carved in the Hearthstone.
     pub(super) fn sign(&mut self, game: &Gander) {
         if game.wave.phase == Phase::Empty {
             return;
@@ -162,7 +164,7 @@ impl Painter<'_> {
         let width = font::width(&text, false, 1);
         let middle = rock.x + rock.width / 2;
         self.scene.panel((middle - width / 2 - 7, rock.top + 3, width + 13, 11), PEAT[0], 1.0, Some(PEAT[3]));
-        // A new sign glows before it cools.
+        // A new sign glows for a moment.
         let fresh = game.wave.phase == Phase::Intro && game.wave.left % 30 > 15;
         let color = if fresh { FIRE[6] } else { FIRE[5] };
         self.scene
@@ -172,8 +174,7 @@ impl Painter<'_> {
             .shadowed(FIRE[if fresh { 3 } else { 2 }]);
     }
 
-    /// What this wave asks for, while its sign is new; what it paid, when it is won; the end, at
-    /// the end.
+    /// Draws the caption of a new wave's bonus, or of the end of a match.
     pub(super) fn captions(&mut self, game: &Gander) {
         let middle = (WIDTH / 2) as f32;
         match game.wave.phase {
@@ -192,7 +193,7 @@ impl Painter<'_> {
         }
     }
 
-    /// A name over everybody who stands safely on his pad.
+    /// Draws the name of every knight that is safe on its pad.
     pub(super) fn pad_names(&mut self, game: &Gander, audience: &Audience<'_>) {
         for (seat, player) in game.players.iter().enumerate() {
             let name = audience.names[seat];
@@ -205,16 +206,15 @@ impl Painter<'_> {
     }
 }
 
-/// Columns of a plaque, in art pixels.
+/// Width of a plaque, in art pixels.
 const PLAQUE: i32 = 93;
-/// Rows of art pixels a name above a plaque needs above the world.
+/// Rows above the world that names above plaques need, in art pixels.
 const NAME_ROWS: i32 = 9;
-/// Rows of a plaque above the world, and what lies between two.
+/// Height of a plaque above the world and gap between two, in word pixels.
 const ABOVE: i32 = 27;
 const GAP: i32 = 5;
 
-/// The first row of plaques above the world, in word pixels, where a screen is held upright and has
-/// room for them.
+/// First row of plaques above the world in word pixels, on an upright screen with room for them.
 fn room_above(view: View) -> Option<i32> {
     let world = view.top * view.scale / view.word_scale;
     let top = world - 2 * (ABOVE + 3) - 3;
@@ -247,7 +247,7 @@ fn promise(game: &Gander) -> Option<&'static str> {
         (WaveKind::Plain, Mode::Team) if game.wave.number == 1 && !alone => Some("Team. Higher lance wins."),
         (WaveKind::Plain, _) if game.wave.number == 1 => Some("Higher lance wins."),
         (WaveKind::Together, _) if alone => Some("3000 if you stay in the saddle"),
-        (WaveKind::Together, Mode::Team) => Some("3000 each if nobody falls"),
+        (WaveKind::Together, Mode::Team) => Some("3000 each if all stay in the saddle"),
         (WaveKind::Together, Mode::Versus) => Some("3000 each if you spare each other"),
         (WaveKind::Gladiator, Mode::Team) if !alone => Some("3000 for the sharpest lance"),
         (WaveKind::Gladiator, Mode::Versus) if !alone => Some("3000 for the first to unseat a rival"),
@@ -257,13 +257,13 @@ fn promise(game: &Gander) -> Option<&'static str> {
     }
 }
 
-/// Rows of word pixels a plaque has above the ceiling, where those are fine enough for two lines.
+/// Height of a plaque above the ceiling in word pixels, if two lines fit.
 fn word_rows(view: View) -> Option<i32> {
     let rows = 13 * view.scale / view.word_scale;
     (rows >= 17).then_some(rows.max(20))
 }
 
-/// Among rivals, the best has a crown.
+/// Whether a player has the best score of a versus match.
 fn is_crowned(game: &Gander, seat: usize) -> bool {
     let best = game.players.iter().map(|player| player.score).max().unwrap_or(0);
     game.setup.mode == Mode::Versus && best > 0 && game.players[seat].score == best
@@ -274,7 +274,7 @@ fn fill(items: &mut Vec<Item>, (x, y, width, height): (i32, i32, i32, i32), colo
     items.push(Item::Fill { x, y, width, height, color, share: 256 });
 }
 
-/// Three bars that stand on a row: how good a link is.
+/// Draws three bars on row `bottom` for the quality of a link, 0 to 3.
 fn signal(items: &mut Vec<Item>, x: i32, bottom: i32, strength: u8) {
     for bar in 0..3 {
         let color = match (bar < i32::from(strength), strength) {
@@ -301,7 +301,7 @@ mod tests {
     use gaggle_scene::{Align, Scene};
 
     #[test]
-    fn plaques_are_above_the_world_only_where_there_is_room() {
+    fn plaques_are_above_world_only_where_there_is_room() {
         for (width, height, words, above) in [
             (1280, 720, 2, false),
             (780, 1688, 4, true),
@@ -320,8 +320,7 @@ mod tests {
         }
     }
 
-    /// The left and right edge of everything written in a row of plaques, with its text: in screen
-    /// pixels.
+    /// Left, right, row and text of everything written, in screen pixels.
     fn written(scene: &Scene, view: View) -> Vec<(i32, i32, i32, String)> {
         let texts = |items: &[Item], scale: i32, offset: (i32, i32)| {
             let mut found = Vec::new();
@@ -345,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_read_on_every_screen_and_keeps_to_its_plaque() {
+    fn names_fit_their_plaques_on_every_screen() {
         let mut game = Gander::new(Setup { mode: Mode::Versus, ..Setup::default() }, 1);
         (0..4).for_each(|_| game.step(&[crate::Pad::NONE; SEATS], [true; SEATS]));
         game.players.iter_mut().for_each(|player| player.safe = 0);

@@ -1,12 +1,14 @@
-//! What the letters of sprite data are made of, and how the birds and riders differ in that.
+//! Materials: colors for the letters of pixel data, by light, and how looks differ in them.
+//!
+//! Called by `poses.rs` and `creatures.rs`. Absent: pixel data.
 
 use gaggle_scene::{Color, Material, Tones, palette};
 
 use crate::player::SEATS;
 
-/// What everything is made of that does not say otherwise.
+/// Materials of every letter that a look does not replace.
 pub(super) const COMMON: &[Material] = &[
-    // White feathers, their shaded ones, and the seam between a wing and the body.
+    // White feathers, their shaded ones, and the line between wing and body.
     ('W', Tones::hex(0xffffff, 0xdbe3ee, 0xa3b0cb, 0xffb982)),
     ('w', Tones::hex(0xcfd8e6, 0x97a5c2, 0x6d7a9c, 0xf08f58)),
     ('x', Tones::hex(0x8b9abc, 0x7383a8, 0x5a688c, 0xc87848)),
@@ -37,7 +39,7 @@ pub(super) const COMMON: &[Material] = &[
     ('c', Tones::hex(0x7a5652, 0x46303a, 0x2e1e28, 0xb8321d)),
 ];
 
-/// A dark goose. Lighter than a real one, or it would vanish against the night.
+/// Feathers of a dark goose, lighter than a real brent, which the night would hide.
 const BRENT: &[Material] = &[
     ('W', Tones::hex(0xbdb5de, 0x6a628c, 0x474063, 0xe06a32)),
     ('w', Tones::hex(0x8e86b0, 0x4b4466, 0x332d48, 0xac4c2c)),
@@ -63,7 +65,7 @@ const KNAVE: u32 = 0xb5523a;
 const REEVE: u32 = 0x9aa3ad;
 const WRAITH: u32 = 0x5a3f86;
 
-/// The materials of a look: seats first, then the three classes.
+/// Materials of a look: slots 0 to 3, then the three classes.
 pub(super) fn of_look(look: usize) -> Vec<Material> {
     let mut list = Vec::new();
     match look {
@@ -84,7 +86,7 @@ pub(super) fn of_look(look: usize) -> Vec<Material> {
     list
 }
 
-/// The plumage under a look: white for knights, dark for riders.
+/// Feathers of a look: white for knights, dark for riders.
 pub(super) fn plumage(look: usize) -> Vec<Material> {
     match look {
         0..SEATS => Vec::new(),
@@ -98,7 +100,7 @@ fn cloth(color: Color) -> [Material; 2] {
     [('P', Tones::cloth(color)), ('p', Tones::cloth_shade(color))]
 }
 
-/// A mark in one colour, hardly lit: emblems and small geese of the score.
+/// Materials of an emblem or a small goose: one color, hardly lit.
 pub(super) fn mark(color: Color) -> Vec<Material> {
     let tones = Tones {
         moon: color.mix(Color::hex(0xff_ffff), 0.35),

@@ -1,4 +1,7 @@
-//! The pictures of geese and their riders: stacks of parts, baked for every look and light.
+//! Images of geese with and without riders, by pose, look and light.
+//!
+//! Painted once by `stage.rs` and `figures.rs`. Absent: pixel data (`goose_parts.rs`,
+//! `rider_parts.rs`), places.
 
 use gaggle_scene::{Album, Bitmap, ImageId, LIGHTS, Part, Sprite};
 
@@ -8,21 +11,21 @@ use super::rider_parts::*;
 use crate::mover::Mover;
 use crate::player::SEATS;
 
-/// Looks: four seats and three classes.
+/// Number of looks: four slots and three classes.
 pub(super) const LOOKS: usize = 7;
-/// Width and height of a baked goose.
+/// Width and height of a goose's image.
 pub(super) const CELL: (i32, i32) = (36, 36);
-/// Where the cell of the data lies in that.
+/// Place of the data's cell in that image.
 const PAD: (i32, i32) = (2, 8);
-/// The column a goose turns about, and the row under its feet, in a baked goose.
-pub(super) const CENTRE: i32 = 12 + PAD.0;
+/// Column about which a goose's image is mirrored, and row below its feet.
+pub(super) const CENTER: i32 = 12 + PAD.0;
 pub(super) const FEET: i32 = 26 + PAD.1;
 
-/// What a goose is doing with itself.
+/// Pose of a goose, one image each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pose {
     Stand,
-    /// Just landed: body and neck a pixel lower.
+    /// Just landed: body and neck are a pixel lower.
     Land,
     Run0,
     Run1,
@@ -33,7 +36,7 @@ pub(super) enum Pose {
     Up,
     Mid,
     Down,
-    /// Wings just down: the crest is thrown up.
+    /// Wings just went down: the crest is a pixel higher.
     Beat,
     TurnAir,
 }
@@ -56,7 +59,7 @@ const ALL: [Pose; POSES] = [
 ];
 
 impl Pose {
-    /// The pose of a goose in motion. Its own wings and legs answer in the same frame.
+    /// Pose of a goose in motion. Input shows in the same frame.
     pub(super) fn of(mover: &Mover) -> Pose {
         let turning = mover.since.turn < 3;
         if !mover.grounded {
@@ -77,11 +80,11 @@ impl Pose {
         if mover.speed == 0 {
             return if mover.since.land < 4 { Pose::Land } else { Pose::Stand };
         }
-        // Sixteen pixels of ground for a whole cycle of four.
+        // A cycle of 4 poses is 16 pixels of ground.
         [Pose::Run0, Pose::Run1, Pose::Run2, Pose::Run3][usize::from(mover.stride / (4 * 256)) % 4]
     }
 
-    /// Parts from back to front, each moved by so much.
+    /// Parts from back to front, each with an offset in x and y.
     fn parts(self) -> &'static [(&'static Part, i32, i32)] {
         match self {
             Pose::Stand => &[(&LEGS_STAND, 0, 0), (&BODY, 0, 0), (&NECK_UP, 0, 0), (&WING_FOLD, 0, 0)],
@@ -102,14 +105,14 @@ impl Pose {
     }
 }
 
-/// All geese of an album.
+/// Images of all geese in one album.
 #[derive(Debug, Clone)]
 pub(super) struct Geese {
     ridden: Vec<ImageId>,
     bare: Vec<ImageId>,
 }
 
-/// Bare geese differ by plumage only: white, brent, pewter, ashen.
+/// Number of plumages: white, brent, pewter, ashen.
 const PLUMAGES: usize = 4;
 
 impl Geese {
@@ -137,12 +140,12 @@ impl Geese {
         geese
     }
 
-    /// A goose and its rider.
+    /// Image of a goose with its rider.
     pub(super) fn ridden(&self, look: usize, pose: Pose, light: usize) -> ImageId {
         self.ridden[(look.min(LOOKS - 1) * POSES + pose as usize) * LIGHTS + light]
     }
 
-    /// A goose without: white if the look is a seat's.
+    /// Image of a goose without a rider; white if `look` is a slot.
     pub(super) fn bare(&self, look: usize, pose: Pose, light: usize) -> ImageId {
         let kind = if look < SEATS { 0 } else { (look - SEATS + 1).min(PLUMAGES - 1) };
         self.bare[(kind * POSES + pose as usize) * LIGHTS + light]
@@ -157,8 +160,8 @@ fn bare(pose: Pose) -> Sprite {
     sprite
 }
 
-/// Puts a rider on a goose. His lance is on the same row in every pose: the picture never lies
-/// about who is higher.
+/// Adds a rider. Its lance is on the same row in every pose, so that the picture shows which lance
+/// is higher.
 fn saddle(sprite: &mut Sprite, look: usize, pose: Pose) {
     let crest = [Some(&CREST_PLUME), Some(&CREST_HORNS), Some(&CREST_CROWN), Some(&CREST_STAR)];
     let thrown = -i32::from(pose == Pose::Beat);
@@ -170,7 +173,7 @@ fn saddle(sprite: &mut Sprite, look: usize, pose: Pose) {
     sprite.put(&RIDER, PAD.0, PAD.1).put(helm[look], PAD.0, PAD.1).put_across(&LANCE, PAD.0, PAD.1);
 }
 
-/// A single picture of a goose, with the rider of a look or white and without.
+/// Image of one goose: white without a rider, or with the rider of a look.
 pub(super) fn picture(look: Option<usize>, pose: Pose, light: usize) -> Bitmap {
     let mut sprite = bare(pose);
     let Some(look) = look else { return sprite.bake(&[COMMON], light, true) };
@@ -178,7 +181,7 @@ pub(super) fn picture(look: Option<usize>, pose: Pose, light: usize) -> Bitmap {
     sprite.bake(&[&of_look(look), &plumage(look), COMMON], light, true)
 }
 
-/// How much the fire lights something with its feet on this row.
+/// Light by the row of the feet, 0 to 3: nearer to the fire is more.
 pub(super) fn light(feet: f32) -> usize {
     match feet {
         y if y > 172.0 => 3,
@@ -194,7 +197,7 @@ mod tests {
     use crate::mover::LANCE as LANCE_HEIGHT;
 
     #[test]
-    fn the_lance_is_where_the_rules_say_it_is() {
+    fn lance_row_matches_rules() {
         assert_eq!(FEET - 1 - (LANCE.y + PAD.1), LANCE_HEIGHT / 256);
     }
 
@@ -204,7 +207,7 @@ mod tests {
         let geese = Geese::bake(&mut album);
         assert_eq!(album.len(), (LOOKS + PLUMAGES) * POSES * LIGHTS);
         let (a, b) = (geese.ridden(0, Pose::Up, 0), geese.ridden(0, Pose::Up, 3));
-        assert_ne!(album.image(a), album.image(b), "the fire must show");
+        assert_ne!(album.image(a), album.image(b), "light must change the image");
         assert_ne!(album.image(geese.ridden(0, Pose::Up, 0)), album.image(geese.ridden(1, Pose::Up, 0)));
     }
 }

@@ -1,7 +1,7 @@
-//! Who sits on it: cloth, helms, crests and the lance, which is on the same row in every picture.
+//! Pixel art of riders: cloth, helms, crests, and the lance, which is on the same row everywhere.
 //!
-//! Rows of letters, `.` is empty; every letter is a material, see `materials.rs`. Places are in the
-//! cell of a goose, whose feet stand on row 25 and which mirrors about column 12.
+//! `x` and `y` count from the top left of a goose's cell. Feet are on row 25; the cell is mirrored
+//! about column 12. Letters are materials (`materials.rs`), `.` is empty. Absent: geese.
 
 use gaggle_scene::Part;
 
@@ -126,7 +126,7 @@ pub(super) const CREST_STAR: Part = Part {
     ],
 };
 
-/// Row 10 of the cell, fifteen above the feet: where the rules have it.
+/// Row 10, 15 pixels above the feet: the height of `mover::LANCE`.
 pub(super) const LANCE: Part = Part {
     x: 5,
     y: 10,

@@ -1,16 +1,17 @@
-//! What is heard, and how it is made: every sound is a recipe for a synthesiser.
+//! Sounds of the game: recipes for a synthesizer, and the cues that play them.
+//!
+//! Called by `stage.rs`; recipes by pages and by checks of balance. Absent: audio devices.
 
 use gaggle_scene::{Cue, CueId, FilterKind, Recipe, Voice, Wave};
 
 use super::Audience;
 use crate::Gander;
 use crate::arena;
-use crate::cue::{Kind, NOBODY};
+use crate::cue::{Kind, NO_SLOT};
 use crate::player::SEATS;
 use crate::waves::WaveKind;
 
-/// How far back cues are handed out: longer than any rollback, shorter than the rings that hold
-/// them.
+/// Frames back for which cues are given out: more than any rollback, less than the rings hold.
 const RECENT: u32 = 30;
 
 use FilterKind::{Band, High, Low};
@@ -20,7 +21,7 @@ const fn v(wave: Wave, from: f32, to: f32, length: f32, gain: f32) -> Voice {
     Voice::new(wave, from, to, length, gain)
 }
 
-/// Two notes upwards, for an egg.
+/// Two rising notes, for an egg.
 macro_rules! egg {
     ($name:literal, $second:literal) => {
         Recipe {
@@ -34,7 +35,7 @@ macro_rules! egg {
     };
 }
 
-/// Three horn notes.
+/// Horn notes one after another.
 macro_rules! horns {
     ($name:literal, $length:literal, $($note:literal),*) => {
         Recipe { name: $name, spread: 0.0, voices: &horn_notes([$($note),*], $length) }
@@ -80,7 +81,7 @@ const OVER: u16 = 26;
 const BURN: u16 = 27;
 const RUMBLE: u16 = 28;
 
-/// All sounds of the game. [`Cue::recipe`] is a place in this list.
+/// All sounds of the game; [`Cue::recipe`] is an index of this list.
 pub const RECIPES: [Recipe; 29] = [
     Recipe {
         name: "flap",
@@ -237,7 +238,7 @@ pub const RECIPES: [Recipe; 29] = [
     },
 ];
 
-/// The sound of something that happened, if it makes one.
+/// Index of the sound of an event, if it has one. `step` is the egg's place in its row.
 pub fn recipe(kind: Kind, step: u8, wave: WaveKind) -> Option<u16> {
     Some(match kind {
         Kind::Flap => FLAP,
@@ -269,23 +270,23 @@ pub fn recipe(kind: Kind, step: u8, wave: WaveKind) -> Option<u16> {
     })
 }
 
-/// Everything to be heard around this frame.
+/// Writes all cues of the last frames, resimulated ones included.
 pub(super) fn cues(game: &Gander, audience: &Audience<'_>, out: &mut Vec<Cue>) {
     let own = |seat: u8| audience.own.get(usize::from(seat)).copied().unwrap_or(false);
     for mark in game.marks.recent(game.frame, RECENT) {
         let Some(recipe) = recipe(mark.kind, mark.look, game.wave.kind) else { continue };
         let id = CueId { frame: mark.frame, kind: mark.kind as u16, who: u16::from(mark.who) };
         let mine =
-            if mark.by == NOBODY { usize::from(mark.who) < SEATS && own(mark.who) } else { own(mark.by) };
+            if mark.by == NO_SLOT { usize::from(mark.who) < SEATS && own(mark.who) } else { own(mark.by) };
         let pan = pan(mark.x);
         out.push(Cue { id, recipe, pan, own: mine, apart: 0 });
-        // An egg from the air has a sparkle on top of its notes: a cue of its own.
+        // An egg taken in mid-air also sparkles, as a cue of its own.
         if mark.kind == Kind::EggTaken && midair(mark.value, mark.look) {
             let id = CueId { kind: id.kind | 0x100, ..id };
             out.push(Cue { id, recipe: SPARKLE, pan, own: mine, apart: 0 });
         }
     }
-    // Those who are not seen any more are not heard either.
+    // Riders that have faded after the end are not heard.
     let calm = super::actors::is_calm(game);
     let murmurs = game.murmurs.recent(game.frame, RECENT);
     for murmur in murmurs.filter(|murmur| !calm || usize::from(murmur.who) < SEATS) {
@@ -312,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_sound_that_is_asked_for_has_a_recipe() {
+    fn every_sound_in_use_has_recipe_and_every_recipe_use() {
         let mut used = [false; RECIPES.len()];
         used[usize::from(SPARKLE)] = true;
         for kind in ALL_KINDS {
@@ -325,7 +326,7 @@ mod tests {
             }
         }
         for (recipe, used) in RECIPES.iter().zip(used) {
-            assert!(used, "{} is never heard", recipe.name);
+            assert!(used, "no event plays {}", recipe.name);
             assert!(!recipe.voices.is_empty());
         }
     }

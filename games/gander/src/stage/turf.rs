@@ -1,24 +1,26 @@
-//! What one stands on: turf over stone over roots, the rock of the Hearthstone, planks.
+//! Images of the ground: ledges of turf over stone, the rock, planks.
+//!
+//! Painted once by `stage.rs`. Absent: where and when they are drawn (`ground.rs`).
 
 use gaggle_scene::{Album, Bitmap, Color, ImageId, bayer, chance, noise, palette};
 use palette::{FIRE, INK, PEAT, SEDGE};
 
 use crate::arena::{HEARTHSTONE, LEDGE, LEDGES, Ledge};
 
-/// Pixels of a ledge's image that stick out on each side and above.
+/// Pixels by which a ledge's image is larger on each side and above.
 pub(super) const MARGIN: (i32, i32) = (3, 3);
-/// Rows of a ledge's image: the deepest root ends above this.
+/// Rows of a ledge's image: more than the longest root needs.
 const LEDGE_ROWS: i32 = 26;
-/// Rows of the rock that can ever be seen.
+/// Rows of the rock that can be visible.
 const ROCK_ROWS: i32 = 60;
 
-/// Images of the ground.
+/// Images of one album.
 #[derive(Debug, Clone)]
 pub(super) struct Turf {
     /// All ledges but the rock, by number.
     pub(super) ledges: [ImageId; LEDGES - 1],
     pub(super) rock: ImageId,
-    /// A plank of a bridge: whole, and alight.
+    /// Planks of a bridge: whole and burning.
     pub(super) planks: [ImageId; 2],
 }
 
@@ -34,7 +36,7 @@ impl Turf {
 fn ledge(ledge: &Ledge, purpose: i32) -> Bitmap {
     let width = ledge.width;
     let mut out = Bitmap::new(width + 2 * MARGIN.0, LEDGE_ROWS);
-    // The lower a ledge hangs, the more of the fire it has under it.
+    // The lower a ledge hangs, the more firelight is below it.
     let warm = ((ledge.top - 30) as f32 / 130.0).clamp(0.0, 1.0);
     let top = MARGIN.1;
     for along in 0..width {
@@ -93,7 +95,7 @@ fn stone(along: i32, down: i32, deep: i32, purpose: i32, warm: f32) -> Color {
     }
 }
 
-/// A bright edge to walk on, and blades above it.
+/// Draws a bright edge and blades of grass above it.
 fn turf(out: &mut Bitmap, x: i32, top: i32, along: i32, purpose: i32) {
     let chance = |kind| chance(along, kind, purpose);
     out.set(x, top, if chance(1) > 0.25 { SEDGE[4] } else { SEDGE[3] });
@@ -169,7 +171,7 @@ fn brick(along: i32, down: i32, edge: i32) -> Color {
     color
 }
 
-/// Three pixels of wood and a gap, with a little of everything the fire does to it.
+/// A plank of 3 pixels and a gap, with firelight below.
 fn plank(alight: bool) -> Bitmap {
     let mut out = Bitmap::new(4, 4);
     for x in 0..3 {

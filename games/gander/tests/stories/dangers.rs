@@ -1,4 +1,4 @@
-//! What else unseats: fire, the hand in it, the hunter of the skies.
+//! Dangers besides riders: fire, the Clutch and Herns.
 
 use super::fen::Fen;
 use gander::arena::{DROWN, FIRE, HEARTHSTONE, PX, WIDTH};
@@ -27,7 +27,7 @@ fn fire_takes_knight_seven_pixels_deep() {
 }
 
 #[test]
-fn a_rider_in_the_fire_leaves_no_egg_and_no_points() {
+fn rider_in_fire_leaves_no_egg_and_no_points() {
     let mut fen = burnt(1, 1);
     let number = fen.rider(Class::Knave, 30, DROWN);
     fen.game.riders[number].mover.vy = 600;
@@ -45,7 +45,7 @@ fn new_player_with_protection_drowns() {
 }
 
 #[test]
-fn the_clutch_sleeps_until_wave_four() {
+fn clutch_does_not_wake_before_wave_four() {
     for (wave, wakes) in [(3, false), (4, true)] {
         let mut fen = burnt(1, wave);
         fen.fly(0, 30, FIRE - 14);
@@ -68,7 +68,7 @@ fn clutch_holds_knight_hovering_low_over_pit() {
 }
 
 #[test]
-fn over_rock_the_clutch_does_not_reach() {
+fn clutch_does_not_wake_over_rock() {
     let mut fen = burnt(1, 4);
     for x in [62, 100, 300] {
         fen.fly(0, x, 190);
@@ -85,7 +85,7 @@ fn held(wave: u16) -> Fen {
 }
 
 #[test]
-fn strong_wings_tear_loose_for_fifty_points() {
+fn fast_flapping_breaks_grip_for_fifty_points() {
     let mut fen = held(4);
     fen.flap(0, 80);
     assert_eq!(fen.marks(Kind::Free, 80).len(), 1);
@@ -110,7 +110,7 @@ fn held_knight_does_not_move_sideways() {
 }
 
 #[test]
-fn the_grip_of_later_waves_is_stronger_than_any_thumb() {
+fn grip_of_late_wave_cannot_be_broken() {
     let mut fen = held(40);
     fen.flap(0, 120);
     assert!(fen.marks(Kind::Free, 120).is_empty());
@@ -118,7 +118,7 @@ fn the_grip_of_later_waves_is_stronger_than_any_thumb() {
 }
 
 #[test]
-fn riders_are_grabbed_too() {
+fn gripped_rider_is_pulled_under() {
     let mut fen = burnt(1, 12);
     fen.stand(0, 200, HEARTHSTONE);
     let number = fen.rider(Class::Knave, 30, FIRE - 8);
@@ -129,7 +129,7 @@ fn riders_are_grabbed_too() {
 }
 
 #[test]
-fn when_the_prey_leaves_the_game_the_hand_sinks() {
+fn clutch_sinks_when_gripped_player_leaves() {
     let mut fen = held(4);
     fen.present[1] = true;
     fen.present[0] = false;
@@ -143,7 +143,7 @@ fn hern(fen: &mut Fen, x: i32, throat: i32, left: bool) {
 }
 
 #[test]
-fn a_lance_in_the_open_throat_kills_the_hern_for_1000() {
+fn lance_in_open_throat_kills_hern_for_1000_points() {
     let mut fen = Fen::team(1);
     fen.fly(0, 200, 110).left = true;
     hern(&mut fen, 176, 110 - LANCE / PX, false);
@@ -154,7 +154,7 @@ fn a_lance_in_the_open_throat_kills_the_hern_for_1000() {
 }
 
 #[test]
-fn any_other_meeting_with_the_hern_unseats() {
+fn any_other_meeting_with_hern_unseats() {
     for (off, left) in [(8, true), (-8, true), (0, false)] {
         let mut fen = Fen::team(1);
         fen.fly(0, 200, 110).left = left;
@@ -169,7 +169,7 @@ fn any_other_meeting_with_the_hern_unseats() {
 }
 
 #[test]
-fn two_who_find_the_throat_together_both_get_the_points() {
+fn two_lances_in_one_throat_both_get_points() {
     let mut fen = Fen::team(2);
     fen.fly(0, 200, 110).left = true;
     fen.fly(1, 201, 110).left = true;
@@ -179,7 +179,7 @@ fn two_who_find_the_throat_together_both_get_the_points() {
 }
 
 #[test]
-fn a_hern_does_not_touch_the_safe_nor_the_riders() {
+fn hern_touches_neither_safe_knight_nor_rider() {
     let mut fen = Fen::team(1);
     fen.safe_again(0);
     fen.rider(Class::Knave, 200, 100);
@@ -189,7 +189,7 @@ fn a_hern_does_not_touch_the_safe_nor_the_riders() {
 }
 
 #[test]
-fn a_hern_crosses_turns_beyond_the_edge_and_comes_back() {
+fn hern_turns_beyond_edge_and_comes_back() {
     let mut fen = Fen::team(1);
     fen.safe_again(0);
     hern(&mut fen, 300, 90, false);
@@ -201,7 +201,7 @@ fn a_hern_crosses_turns_beyond_the_edge_and_comes_back() {
 }
 
 #[test]
-fn a_hern_never_hunts_below_the_rock() {
+fn hern_does_not_hunt_below_rock() {
     let mut fen = burnt(1, 1);
     hern(&mut fen, 100, 90, true);
     let before = fen.game.herns[0].y;
@@ -211,7 +211,7 @@ fn a_hern_never_hunts_below_the_rock() {
 }
 
 #[test]
-fn herns_that_meet_turn_around_and_live() {
+fn herns_that_meet_turn_around() {
     let mut fen = Fen::team(1);
     fen.safe_again(0);
     hern(&mut fen, 150, 90, false);

@@ -1,4 +1,4 @@
-//! What becomes of a rider who lost: an egg, a catch, a hatchling, and a rider again.
+//! Eggs of unseated riders: taken, lost in the fire, or hatched into riders again.
 
 use super::fen::Fen;
 use gander::arena::{DROWN, HEARTHSTONE, LEDGE, LONG_EYOT, PX};
@@ -8,7 +8,7 @@ use gander::rider::EGGS_EACH;
 use gander::{Bridges, Class, Phase, Seat, Setup};
 
 #[test]
-fn an_unseated_rider_leaves_an_egg_that_flies_on_as_he_did() {
+fn unseated_rider_leaves_egg_with_same_velocity() {
     let mut fen = Fen::team(1);
     fen.fly(0, 90, 80);
     let number = fen.rider(Class::Reeve, 96, 92);
@@ -21,13 +21,13 @@ fn an_unseated_rider_leaves_an_egg_that_flies_on_as_he_did() {
 }
 
 #[test]
-fn an_egg_bounces_and_comes_to_rest() {
+fn egg_bounces_and_comes_to_rest() {
     let mut fen = Fen::team(1);
     fen.stand(0, 80, HEARTHSTONE);
     let number = fen.egg(160, 100);
     fen.game.eggs[number].phase = EggPhase::Falling;
     fen.game.eggs[number].vx = 200;
-    assert!(fen.until(200, |game| game.eggs[0].vy < 0), "it bounces");
+    assert!(fen.until(200, |game| game.eggs[0].vy < 0), "the egg does not bounce");
     assert!(fen.until(400, |game| game.eggs[0].phase == EggPhase::Resting));
     assert!(fen.until(400, |game| game.eggs[0].vx == 0));
     assert!(LEDGE.iter().any(|ledge| fen.game.eggs[0].y == ledge.top * PX));
@@ -49,7 +49,7 @@ fn eggs_are_worth_250_500_750_and_then_1000_each() {
 }
 
 #[test]
-fn a_fall_starts_the_row_of_eggs_anew() {
+fn fall_restarts_row_of_eggs() {
     let mut fen = Fen::team(1);
     fen.game.players[0].run = 3;
     fen.fly(0, 90, 100);
@@ -59,7 +59,7 @@ fn a_fall_starts_the_row_of_eggs_anew() {
 }
 
 #[test]
-fn a_new_wave_starts_the_row_of_eggs_anew() {
+fn next_wave_restarts_row_of_eggs() {
     let mut fen = Fen::team(1);
     fen.game.players[0].run = 3;
     fen.hold = false;
@@ -69,7 +69,7 @@ fn a_new_wave_starts_the_row_of_eggs_anew() {
 }
 
 #[test]
-fn an_egg_caught_before_it_lands_is_worth_500_more() {
+fn egg_taken_before_landing_is_worth_500_more() {
     let mut fen = Fen::team(1);
     let number = fen.egg(90, 100);
     fen.game.eggs[number].phase = EggPhase::Falling;
@@ -80,7 +80,7 @@ fn an_egg_caught_before_it_lands_is_worth_500_more() {
 }
 
 #[test]
-fn an_egg_that_has_bounced_is_no_catch_in_mid_air() {
+fn egg_that_has_bounced_gives_no_midair_points() {
     let mut fen = Fen::team(1);
     let number = fen.egg(90, 100);
     fen.game.eggs[number].phase = EggPhase::Falling;
@@ -101,7 +101,7 @@ fn joust_winner_does_not_collect_egg_at_once() {
 }
 
 #[test]
-fn two_who_reach_an_egg_together_the_nearer_one_gets_it() {
+fn nearer_of_two_knights_gets_egg() {
     let mut fen = Fen::team(2);
     fen.egg(200, 193);
     fen.stand(0, 208, HEARTHSTONE);
@@ -111,7 +111,7 @@ fn two_who_reach_an_egg_together_the_nearer_one_gets_it() {
 }
 
 #[test]
-fn two_who_are_equally_near_both_get_the_points() {
+fn equally_near_knights_both_get_points_of_egg() {
     let mut fen = Fen::team(2);
     fen.egg(200, 193);
     fen.stand(0, 207, HEARTHSTONE);
@@ -121,7 +121,7 @@ fn two_who_are_equally_near_both_get_the_points() {
 }
 
 #[test]
-fn an_egg_caught_while_losing_the_last_goose_may_buy_another() {
+fn egg_taken_in_last_fall_can_give_another_goose() {
     let mut fen = Fen::team(1);
     fen.game.players[0].mounts = 1;
     fen.game.players[0].score = 19_800;
@@ -134,7 +134,7 @@ fn an_egg_caught_while_losing_the_last_goose_may_buy_another() {
 }
 
 #[test]
-fn an_egg_that_falls_into_the_fire_is_gone() {
+fn egg_in_fire_is_gone() {
     let mut fen = Fen::team(1);
     fen.game.bridges = Bridges::GONE;
     let number = fen.egg(30, DROWN - 4);
@@ -176,7 +176,7 @@ fn hatchling_fetched_by_bird_rides_with_one_egg_less() {
 }
 
 #[test]
-fn a_hatchling_can_still_be_taken() {
+fn hatchling_is_taken_like_egg() {
     let mut fen = Fen::team(1);
     let number = fen.egg(200, 193);
     fen.game.eggs[number].phase = EggPhase::Hatchling;
@@ -186,7 +186,7 @@ fn a_hatchling_can_still_be_taken() {
 }
 
 #[test]
-fn an_egg_waits_while_the_wave_has_enough_riders_up() {
+fn egg_does_not_hatch_while_enough_riders_are_up() {
     let mut fen = Fen::team(1);
     fen.stand(0, 100, HEARTHSTONE);
     fen.game.wave.limit = 1;
@@ -201,7 +201,7 @@ fn an_egg_waits_while_the_wave_has_enough_riders_up() {
 }
 
 #[test]
-fn a_rider_has_four_eggs_and_then_rests_in_peace() {
+fn rider_leaves_four_eggs_and_then_none() {
     let mut fen = Fen::team(1);
     for eggs in (0..=EGGS_EACH).rev() {
         fen.game.eggs = Default::default();
@@ -218,7 +218,7 @@ fn a_rider_has_four_eggs_and_then_rests_in_peace() {
 }
 
 #[test]
-fn an_egg_whose_ledge_vanishes_falls() {
+fn egg_on_dropping_ledge_falls() {
     let mut fen = Fen::team(1);
     fen.stand(0, 100, HEARTHSTONE);
     let number = fen.egg(160, LEDGE[LONG_EYOT].top);
@@ -229,7 +229,7 @@ fn an_egg_whose_ledge_vanishes_falls() {
 }
 
 #[test]
-fn an_egg_wave_lays_one_egg_on_each_level_and_six_anywhere() {
+fn egg_wave_lays_one_egg_per_ledge_and_six_anywhere() {
     let mut fen = Fen::starting(Setup { first_wave: 5, ..Setup::default() }, 1);
     fen.step(2);
     assert_eq!(fen.eggs(), 12);
@@ -240,7 +240,7 @@ fn an_egg_wave_lays_one_egg_on_each_level_and_six_anywhere() {
         fen.game.eggs.iter().filter(|egg| egg.wait > 0).map(|egg| (egg.y, egg.x)).collect();
     places.sort_unstable();
     places.dedup();
-    assert_eq!(places.len(), 12, "no two in one place");
+    assert_eq!(places.len(), 12, "two eggs in one place");
     assert!(fen.game.eggs[..12].iter().all(|egg| egg.eggs == EGGS_EACH));
 }
 
@@ -261,7 +261,7 @@ fn egg_wave_hatches_two_early_and_faster_with_more_players() {
 }
 
 #[test]
-fn an_egg_wave_is_won_when_every_egg_is_taken() {
+fn egg_wave_is_won_when_every_egg_is_taken() {
     let mut fen = Fen::starting(Setup { first_wave: 5, ..Setup::default() }, 1);
     assert!(fen.until(200, |game| game.wave.phase == Phase::Play));
     fen.game.eggs = Default::default();

@@ -1,4 +1,4 @@
-//! A match in which stories place knights, riders and eggs, and look at the outcome.
+//! A match in which stories place knights, riders and eggs, and read the outcome.
 
 use gander::arena::{LEDGE, PX};
 use gander::cue::{Kind, Mark};
@@ -16,12 +16,12 @@ pub(crate) struct Fen {
 }
 
 impl Fen {
-    /// Knights who can unseat each other, all in the saddle, in a fen without riders.
+    /// Knights that unseat each other, all on geese, in a fen without riders.
     pub(crate) fn versus(players: usize) -> Fen {
         Fen::new(Setup { mode: Mode::Versus, ..Setup::default() }, players)
     }
 
-    /// Knights who bounce off each other.
+    /// Knights that bounce off each other, in a fen without riders.
     pub(crate) fn team(players: usize) -> Fen {
         Fen::new(Setup::default(), players)
     }
@@ -36,7 +36,7 @@ impl Fen {
         fen
     }
 
-    /// The first frame of a match, with nothing held back.
+    /// First frame of a match with the rules of waves in force.
     pub(crate) fn starting(setup: Setup, players: usize) -> Fen {
         let mut present = [false; SEATS];
         present[..players].fill(true);
@@ -54,7 +54,7 @@ impl Fen {
         self
     }
 
-    /// Steps until something is so, at most this often.
+    /// Steps until `so` is true, at most `frames` times. False if it never is.
     pub(crate) fn until(&mut self, frames: u32, so: impl Fn(&Gander) -> bool) -> bool {
         (0..frames).any(|_| {
             self.step(1);
@@ -67,7 +67,7 @@ impl Fen {
         self
     }
 
-    /// Flaps for so many frames, as fast as a thumb does.
+    /// Flaps for `frames` frames, as fast as a thumb can.
     pub(crate) fn flap(&mut self, seat: usize, frames: u32) -> &mut Fen {
         for frame in 0..frames {
             self.pads[seat].flap = frame % 8 < 4;
@@ -77,32 +77,32 @@ impl Fen {
         self
     }
 
-    /// Puts a knight into the air, at rest, with his feet at a pixel.
+    /// Puts a knight into the air, at rest, with its feet at this pixel.
     pub(crate) fn fly(&mut self, seat: usize, x: i32, y: i32) -> &mut Mover {
         let mover = &mut self.game.players[seat].mover;
         *mover = Mover { x: x * PX, y: y * PX, ..Mover::default() };
         mover
     }
 
-    /// Puts a knight on a ledge.
+    /// Puts a knight at rest on a ledge.
     pub(crate) fn stand(&mut self, seat: usize, x: i32, ledge: usize) -> &mut Mover {
         let mover = &mut self.game.players[seat].mover;
         *mover = Mover::standing(x * PX, LEDGE[ledge].top * PX, false);
         mover
     }
 
-    /// Adds a rider in the air.
+    /// Adds a rider in the air and returns its number.
     pub(crate) fn rider(&mut self, class: Class, x: i32, y: i32) -> usize {
         let number = self.game.riders.iter().position(|rider| !rider.live).expect("a free place");
         let mover = Mover { x: x * PX, y: y * PX, ..Mover::default() };
         self.game.riders[number] = Rider { live: true, class, eggs: EGGS_EACH, mover, ..Rider::default() };
-        // He glides on and does not change his mind while the story is told.
+        // It glides on: its next decision comes after the story.
         self.game.riders[number].mind.rest = u8::MAX;
         self.game.riders[number].mind.lane = 182;
         number
     }
 
-    /// Adds an egg that lies on something.
+    /// Adds an egg at rest and returns its number.
     pub(crate) fn egg(&mut self, x: i32, y: i32) -> usize {
         let number = self.game.eggs.iter().position(|egg| egg.phase == EggPhase::None).expect("a free place");
         self.game.eggs[number] = Egg {
@@ -125,7 +125,7 @@ impl Fen {
         self.game.players[seat].safe = SAFE_FRAMES;
     }
 
-    /// Things of this kind in the last frames.
+    /// Events of this kind in the last `frames` frames.
     pub(crate) fn marks(&self, kind: Kind, frames: u32) -> Vec<Mark> {
         self.game.marks.recent(self.game.frame, frames).filter(|mark| mark.kind == kind).copied().collect()
     }

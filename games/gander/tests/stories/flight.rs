@@ -1,4 +1,4 @@
-//! How a goose moves: flapping, falling, running, skidding, bouncing off the world.
+//! Movement of a goose: flapping, falling, running, skidding, ledges and edges.
 
 use super::fen::Fen;
 use gander::arena::{CEILING, HEARTHSTONE, HIGH_SEDGE, LEDGE, LONG_EYOT, LOW_EYOT, MERE, PX, WIDTH};
@@ -7,7 +7,7 @@ use gander::mover::{GRAVITY, GRAVITY_HELD, LIFT};
 use gander::{Bridges, Pad};
 
 #[test]
-fn with_the_wings_held_down_a_goose_falls_half_as_fast() {
+fn goose_with_wings_down_falls_half_as_fast() {
     let mut fen = Fen::team(2);
     fen.fly(0, 90, 60);
     fen.fly(1, 300, 60).wings_down = true;
@@ -17,7 +17,7 @@ fn with_the_wings_held_down_a_goose_falls_half_as_fast() {
 }
 
 #[test]
-fn the_sooner_a_flap_follows_the_last_the_more_it_lifts() {
+fn flap_lifts_more_sooner_after_last_one() {
     let lift = |since: u8| {
         let mut fen = Fen::team(1);
         fen.fly(0, 20, 90).since_wings = since;
@@ -26,11 +26,11 @@ fn the_sooner_a_flap_follows_the_last_the_more_it_lifts() {
     };
     assert!(lift(0) > LIFT - 2, "{}", lift(0));
     assert!(lift(0) > lift(60) && lift(60) > lift(200));
-    assert_eq!(lift(255), 0, "long after the last flap there is no lift left");
+    assert_eq!(lift(255), 0, "a flap lifted long after the last one");
 }
 
 #[test]
-fn holding_the_button_is_one_flap() {
+fn held_button_is_one_flap() {
     let mut fen = Fen::team(1);
     fen.fly(0, 20, 90);
     fen.press(0, Pad::FLAP).step(30);
@@ -57,7 +57,7 @@ fn airborne_speed_changes_one_step_per_flap() {
     let mut fen = Fen::team(1);
     fen.fly(0, 20, 40);
     fen.press(0, Pad::RIGHT).step(20);
-    assert_eq!(fen.game.players[0].mover.speed, 0, "leaning alone does nothing");
+    assert_eq!(fen.game.players[0].mover.speed, 0, "steering changed the speed without a flap");
     assert!(!fen.game.players[0].mover.left);
     let mut seen = vec![];
     for _ in 0..6 {
@@ -69,7 +69,7 @@ fn airborne_speed_changes_one_step_per_flap() {
 }
 
 #[test]
-fn a_goose_in_the_air_looks_where_the_stick_points_at_once() {
+fn airborne_goose_faces_stick_at_once() {
     let mut fen = Fen::team(1);
     fen.fly(0, 20, 40).speed = 4;
     fen.press(0, Pad::LEFT).step(1);
@@ -99,7 +99,7 @@ fn turning_around_at_speed_skids_first() {
 }
 
 #[test]
-fn a_slow_walker_turns_on_the_spot() {
+fn slow_walker_turns_without_skid() {
     let mut fen = Fen::team(1);
     fen.stand(0, 120, HEARTHSTONE).speed = 1;
     fen.press(0, Pad::LEFT).step(1);
@@ -107,7 +107,7 @@ fn a_slow_walker_turns_on_the_spot() {
 }
 
 #[test]
-fn a_runner_let_go_coasts_to_a_stop() {
+fn runner_without_input_coasts_to_stop() {
     let mut fen = Fen::team(1);
     fen.stand(0, 120, HEARTHSTONE).speed = 4;
     assert!(fen.until(40, |game| game.players[0].mover.speed == 0));
@@ -125,7 +125,7 @@ fn runner_off_ledge_falls_and_keeps_speed() {
 }
 
 #[test]
-fn a_goose_lands_on_top_of_a_ledge_from_any_height() {
+fn goose_lands_on_ledge_from_any_height() {
     for height in 20..60 {
         let mut fen = Fen::team(1);
         fen.fly(0, 160, LEDGE[LOW_EYOT].top - height).vy = 900;
@@ -135,7 +135,7 @@ fn a_goose_lands_on_top_of_a_ledge_from_any_height() {
 }
 
 #[test]
-fn the_ceiling_reflects() {
+fn ceiling_reflects_goose_downward() {
     let mut fen = Fen::team(1);
     fen.fly(0, 60, CEILING + 21).vy = -300;
     fen.step(1);
@@ -145,7 +145,7 @@ fn the_ceiling_reflects() {
 }
 
 #[test]
-fn the_underside_of_a_ledge_reflects_too() {
+fn underside_of_ledge_reflects_goose_downward() {
     let mut fen = Fen::team(1);
     fen.fly(0, 160, LEDGE[LONG_EYOT].bottom() + 21).vy = -300;
     fen.step(1);
@@ -154,7 +154,7 @@ fn the_underside_of_a_ledge_reflects_too() {
 }
 
 #[test]
-fn the_end_of_a_ledge_turns_a_flyer_around_and_costs_a_step() {
+fn ledge_end_turns_flyer_around_one_step_slower() {
     let mut fen = Fen::team(1);
     let end = LEDGE[LONG_EYOT].x;
     fen.fly(0, end - 8, LEDGE[LONG_EYOT].top + 6).speed = 4;
@@ -165,7 +165,7 @@ fn the_end_of_a_ledge_turns_a_flyer_around_and_costs_a_step() {
 }
 
 #[test]
-fn the_left_edge_is_the_right_edge() {
+fn left_edge_is_right_edge() {
     let mut fen = Fen::team(1);
     fen.fly(0, WIDTH - 1, 90).speed = 4;
     fen.step(1);
@@ -176,7 +176,7 @@ fn the_left_edge_is_the_right_edge() {
 }
 
 #[test]
-fn one_can_walk_across_the_seam() {
+fn walker_crosses_edge_of_fen() {
     let mut fen = Fen::team(1);
     fen.stand(0, WIDTH - 10, HIGH_SEDGE);
     fen.press(0, Pad::RIGHT);
@@ -189,7 +189,7 @@ fn one_can_walk_across_the_seam() {
 }
 
 #[test]
-fn one_can_walk_across_a_whole_bridge_and_not_a_burnt_one() {
+fn walker_crosses_whole_bridge_and_not_burnt_one() {
     for (bridges, arrives) in [(Bridges::default(), true), (Bridges::GONE, false)] {
         let mut fen = Fen::team(1);
         fen.game.bridges = bridges;
@@ -204,7 +204,7 @@ fn one_can_walk_across_a_whole_bridge_and_not_a_burnt_one() {
 }
 
 #[test]
-fn a_goose_never_ends_up_inside_rock() {
+fn goose_under_random_input_is_never_inside_ledge() {
     let mut random = gaggle_kit::Prng::new(5);
     let mut fen = Fen::team(4);
     let mut pads = [Pad::NONE; 4];
@@ -224,7 +224,7 @@ fn a_goose_never_ends_up_inside_rock() {
         let ground = fen.game.ground();
         for player in fen.game.players.iter().filter(|player| player.riding()) {
             let gander::Mover { x, y, .. } = player.mover;
-            // Planks hang a little lower than the rock they end at.
+            // Planks hang a little lower than the rock at their ends.
             let body = ground.inside(x, 5 * PX, y - 19 * PX, y - 2 * PX);
             assert_eq!(body.map(|number| LEDGE[number].name), None, "at {}, {}", x / PX, y / PX);
         }

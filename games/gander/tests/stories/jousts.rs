@@ -6,7 +6,7 @@ use gander::cue::Kind;
 use gander::{Class, Seat};
 
 #[test]
-fn the_higher_lance_wins_by_a_single_pixel() {
+fn higher_lance_wins_by_single_pixel() {
     for (knight, rider, wins) in [(110, 111, true), (111, 110, false)] {
         let mut fen = Fen::team(1);
         fen.fly(0, 90, knight);
@@ -18,7 +18,7 @@ fn the_higher_lance_wins_by_a_single_pixel() {
 }
 
 #[test]
-fn at_exactly_equal_height_both_bounce() {
+fn level_lances_bounce() {
     let mut fen = Fen::team(1);
     fen.stand(0, 100, HEARTHSTONE).speed = 4;
     let number = fen.rider(Class::Wraith, 116, 193);
@@ -53,7 +53,7 @@ fn another_knight_is_worth_2000_in_versus() {
 }
 
 #[test]
-fn knights_of_a_team_bounce_off_each_other() {
+fn teammates_bounce_off_each_other() {
     let mut fen = Fen::team(2);
     fen.fly(0, 90, 80).speed = 4;
     fen.fly(1, 104, 90).speed = -4;
@@ -64,7 +64,7 @@ fn knights_of_a_team_bounce_off_each_other() {
 }
 
 #[test]
-fn a_knight_who_falls_onto_a_team_mate_is_thrown_up_again() {
+fn knight_falling_onto_teammate_is_thrown_up() {
     let mut fen = Fen::team(2);
     fen.fly(0, 90, 80).vy = 300;
     fen.fly(1, 92, 96);
@@ -82,7 +82,7 @@ fn riders_bounce_off_each_other_and_never_kill() {
     fen.step(1);
     assert_eq!(fen.riders(), 2);
     assert!(fen.game.riders[a].mover.speed < 0 && fen.game.riders[b].mover.speed > 0);
-    assert!(fen.marks(Kind::Bounce, 1).is_empty(), "what concerns no knight makes no noise");
+    assert!(fen.marks(Kind::Bounce, 1).is_empty(), "a bounce of two riders makes a sound");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn knight_wins_and_loses_in_one_frame() {
 }
 
 #[test]
-fn three_knights_in_a_heap_each_lose_to_all_above() {
+fn each_of_three_stacked_knights_loses_to_all_above() {
     let mut fen = Fen::versus(3);
     fen.fly(0, 90, 80);
     fen.fly(1, 92, 86);
@@ -144,7 +144,7 @@ fn four_knights_at_equal_height_all_bounce() {
 }
 
 #[test]
-fn the_outcome_does_not_depend_on_who_sits_where() {
+fn outcome_of_joust_is_independent_of_slots() {
     for (first, second) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
         let mut fen = Fen::versus(4);
         for (n, seat) in (0..4).filter(|seat| *seat != first && *seat != second).enumerate() {
@@ -158,7 +158,7 @@ fn the_outcome_does_not_depend_on_who_sits_where() {
 }
 
 #[test]
-fn jousts_happen_across_the_seam() {
+fn joust_happens_across_edge_of_fen() {
     let mut fen = Fen::team(1);
     fen.fly(0, 3, 90);
     fen.rider(Class::Knave, WIDTH - 6, 96);
@@ -167,7 +167,7 @@ fn jousts_happen_across_the_seam() {
 }
 
 #[test]
-fn those_who_do_not_touch_do_not_meet() {
+fn bodies_that_do_not_touch_do_not_joust() {
     for (dx, dy) in [(17, 4), (0, 21)] {
         let mut fen = Fen::team(1);
         fen.fly(0, 90, 80);
@@ -193,7 +193,7 @@ fn fallen_knight_gets_fifty_points_and_waits_two_seconds() {
 }
 
 #[test]
-fn an_appearing_rider_neither_harms_nor_can_be_harmed() {
+fn appearing_rider_neither_harms_nor_is_harmed() {
     let mut fen = Fen::team(1);
     fen.fly(0, 90, 100);
     let number = fen.rider(Class::Knave, 90, 92);

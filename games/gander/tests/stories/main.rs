@@ -1,4 +1,4 @@
-//! The rules of gander as stories: a set-up, some frames, an outcome.
+//! Rules of gander, one story per test: a prepared state, some frames, an outcome.
 
 mod dangers;
 mod eggs;

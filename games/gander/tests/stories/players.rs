@@ -1,4 +1,4 @@
-//! People who come, go, appear safely, run out of geese and start again.
+//! Players that arrive, appear safely, leave, return, run out of geese and start again.
 
 use super::fen::Fen;
 use gaggle_kit::{Frame, Slot, SlotSet};
@@ -11,7 +11,7 @@ use gander::score::ENDLESS;
 use gander::{Class, Gander, Pad, Phase, Seat, Setup};
 
 #[test]
-fn everybody_appears_on_a_pad_of_his_own() {
+fn every_knight_appears_on_its_own_pad() {
     let mut fen = Fen::starting(Setup::default(), 4);
     fen.step(3);
     for seat in 0..4 {
@@ -21,7 +21,7 @@ fn everybody_appears_on_a_pad_of_his_own() {
 }
 
 #[test]
-fn whose_pad_is_gone_appears_on_the_next() {
+fn knight_without_pad_appears_on_next_pad() {
     let mut fen = Fen::team(1);
     fen.game.ledges.arrange(1 << LONG_EYOT);
     fen.step(60);
@@ -58,7 +58,7 @@ fn button_held_on_entry_keeps_protection() {
 }
 
 #[test]
-fn safety_ends_after_ten_seconds_even_for_a_statue() {
+fn safety_ends_after_ten_seconds_without_moving() {
     let mut fen = Fen::team(1);
     fen.safe_again(0);
     fen.step(599);
@@ -76,12 +76,12 @@ fn new_player_joins_wave_with_five_geese_and_no_points() {
     let player = &fen.game.players[3];
     assert!(player.riding() && player.safe > 0);
     assert_eq!((player.mounts, player.score), (5, 0));
-    assert_eq!(fen.score(0), 4000, "and no other score changes");
+    assert_eq!(fen.score(0), 4000, "no other score changes");
     assert_eq!(fen.marks(Kind::Join, 2).len(), 1);
 }
 
 #[test]
-fn a_leavers_goose_flies_off_and_the_others_play_on() {
+fn match_goes_on_after_player_leaves() {
     let mut fen = Fen::team(2);
     fen.present[1] = false;
     fen.step(1);
@@ -129,7 +129,7 @@ fn leaving_and_returning_gives_no_goose() {
     assert_eq!((fen.game.players[1].seat, fen.game.players[1].mounts), (Seat::Out, 0));
 }
 
-/// A player with this score and these geese left a moment ago, and a player takes the slot.
+/// A player takes a slot whose player left ten seconds ago with this score and these geese.
 fn seat_again(pad: Pad, (score, mounts): (u32, u8)) -> Fen {
     let mut fen = Fen::team(2);
     let player = &mut fen.game.players[1];
@@ -138,7 +138,7 @@ fn seat_again(pad: Pad, (score, mounts): (u32, u8)) -> Fen {
     fen.present[1] = false;
     fen.step(600);
     fen.present[1] = true;
-    // The room knows a few frames later that he is in.
+    // The room tells the player a few frames after it has arrived.
     fen.step(8);
     fen.press(1, pad);
     fen
@@ -156,7 +156,7 @@ fn new_player_inherits_nothing_of_slot() {
         let player = &fen.game.players[1];
         assert_eq!((player.score, player.mounts, player.tally.eggs), (0, 5, 0), "{kept:?}");
         assert!(player.riding() && player.safe > 0 && player.wait == 0, "{player:?}");
-        assert!(kept.1 == 0 || player.mover.x == appeared_at.x, "he appears once");
+        assert!(kept.1 == 0 || player.mover.x == appeared_at.x, "the knight appears again");
     }
 }
 
@@ -177,13 +177,13 @@ fn player_new_after_match_end_has_no_part_in_result() {
 }
 
 #[test]
-fn to_be_new_counts_once_however_long_it_is_said() {
+fn new_player_flag_counts_once_however_long_it_is_held() {
     let mut fen = seat_again(FRESH, (9000, 2));
     fen.step(2);
     (fen.game.players[1].score, fen.game.players[1].mounts) = (500, 4);
     fen.step(300);
     assert_eq!((fen.score(1), fen.game.players[1].mounts), (500, 4));
-    // Nor does it win anything after a fall, or for a player that was never away.
+    // It gives nothing after a fall, nor to a player that was never away.
     fen.press(0, FRESH);
     (fen.game.players[0].score, fen.game.players[0].mounts) = (700, 3);
     for seat in 0..2 {
@@ -205,7 +205,7 @@ fn new_player_flag_expires_two_seconds_after_return() {
     assert_eq!(fen.game.players[1].wait, 0);
     fen.press(1, FRESH).step(10);
     assert_eq!((fen.score(1), fen.game.players[1].mounts), (9000, 2));
-    // A player without a goose gets none by a late flag.
+    // A late flag gives no goose to a player without one.
     let mut fen = seat_again(Pad::NONE, (9000, 0));
     fen.step(120);
     fen.press(1, FRESH).step(10);
@@ -242,7 +242,7 @@ fn new_player_flag_is_read_before_other_input() {
 }
 
 #[test]
-fn an_empty_fen_waits_and_the_next_guest_starts_a_new_match() {
+fn empty_fen_waits_until_next_player_starts_match() {
     let mut fen = Fen::team(1);
     fen.hold = false;
     fen.game.wave.number = 7;
@@ -258,7 +258,7 @@ fn an_empty_fen_waits_and_the_next_guest_starts_a_new_match() {
 }
 
 #[test]
-fn twenty_thousand_points_buy_a_goose_once_each() {
+fn every_20000_points_give_one_goose() {
     let mut fen = Fen::team(1);
     fen.game.players[0].score = 19_900;
     fen.egg(200, 193);
@@ -272,7 +272,7 @@ fn twenty_thousand_points_buy_a_goose_once_each() {
 }
 
 #[test]
-fn points_and_geese_never_run_over() {
+fn points_and_geese_saturate() {
     let mut fen = Fen::team(1);
     fen.game.players[0].score = u32::MAX - 10;
     fen.game.players[0].mounts = 99;
@@ -282,7 +282,7 @@ fn points_and_geese_never_run_over() {
     assert_eq!((fen.score(0), fen.game.players[0].mounts), (u32::MAX, 99));
 }
 
-/// Unseats a knight for the last time.
+/// Unseats a knight that rides its last goose.
 fn finish(fen: &mut Fen, seat: usize) {
     fen.game.players[seat].mounts = 1;
     fen.fly(seat, 90, 110);
@@ -305,15 +305,15 @@ fn match_goes_on_while_any_player_has_goose() {
 }
 
 #[test]
-fn after_a_moment_any_flap_starts_a_new_match_for_all() {
+fn new_flap_after_end_of_match_starts_next() {
     let mut fen = Fen::team(2);
     fen.hold = false;
     finish(&mut fen, 0);
     finish(&mut fen, 1);
     fen.press(1, Pad::FLAP).step(u32::from(OVER_FRAMES) - 10);
-    assert_eq!(fen.game.wave.phase, Phase::Over, "not before everybody has seen the end");
+    assert_eq!(fen.game.wave.phase, Phase::Over, "the final table was not shown long enough");
     fen.step(100);
-    assert_eq!(fen.game.wave.phase, Phase::Over, "and not because a button was held since");
+    assert_eq!(fen.game.wave.phase, Phase::Over, "a held button is no new flap");
     fen.press(1, Pad::NONE).step(1);
     fen.press(1, Pad::FLAP).step(3);
     assert_eq!((fen.game.wave.phase, fen.game.wave.number), (Phase::Intro, 1));
@@ -321,7 +321,7 @@ fn after_a_moment_any_flap_starts_a_new_match_for_all() {
 }
 
 #[test]
-fn a_guest_who_comes_at_the_end_plays_in_the_next_match() {
+fn player_arriving_after_end_plays_in_next_match() {
     let mut fen = Fen::team(1);
     fen.hold = false;
     finish(&mut fen, 0);

@@ -1,4 +1,4 @@
-//! How waves come, drag on, end and pay, and what happens to the ground between them.
+//! Course of waves: start, hurry, end and bonus, and ledges between them.
 
 use super::fen::Fen;
 use gander::arena::{HEARTHSTONE, LEDGE, LONG_EYOT, PX};
@@ -15,7 +15,7 @@ fn wave(number: u16, mode: Mode, players: usize) -> Fen {
     fen
 }
 
-/// Ends the wave that is on, as if everything in it were gone.
+/// Ends the current wave by removing its riders and eggs.
 fn win(fen: &mut Fen) {
     fen.game.wave.queue = [0; 3];
     fen.game.riders = Default::default();
@@ -24,7 +24,7 @@ fn win(fen: &mut Fen) {
     assert_eq!(fen.game.wave.phase, Phase::Clear);
 }
 
-/// Lets a seat lose its saddle to a rider.
+/// Lets a rider unseat the knight in `seat`.
 fn lose(fen: &mut Fen, seat: usize) {
     fen.fly(seat, 90, 110);
     let number = fen.rider(Class::Knave, 92, 100);
@@ -60,7 +60,7 @@ fn wave_ends_without_riders_eggs_and_queue() {
 }
 
 #[test]
-fn an_egg_that_still_lies_about_keeps_the_wave_going() {
+fn wave_goes_on_while_egg_is_left() {
     let mut fen = wave(1, Mode::Team, 1);
     fen.stand(0, 100, HEARTHSTONE);
     fen.egg(250, 193);
@@ -95,11 +95,11 @@ fn team_without_fall_gets_3000_each() {
 }
 
 #[test]
-fn rivals_get_3000_each_if_neither_unseats_the_other() {
+fn rivals_get_3000_each_if_neither_unseats_other() {
     let mut fen = wave(2, Mode::Versus, 2);
     lose(&mut fen, 1);
     win(&mut fen);
-    assert_eq!([fen.score(0), fen.score(1)], [3000, 3050], "a fall to a rider does not count");
+    assert_eq!([fen.score(0), fen.score(1)], [3000, 3050], "a fall to a rider counted");
 
     let mut fen = wave(2, Mode::Versus, 2);
     fen.fly(0, 90, 80);
@@ -131,11 +131,11 @@ fn first_unseating_in_gladiator_wave_gets_bounty_once() {
     fen.fly(2, 90, 60);
     fen.fly(0, 92, 70);
     fen.step(1);
-    assert_eq!(fen.score(2), 2000, "there is no second bounty");
+    assert_eq!(fen.score(2), 2000, "a second bounty was paid");
 }
 
 #[test]
-fn in_a_team_the_bounty_goes_to_the_sharpest_lance() {
+fn team_bounty_goes_to_player_with_most_jousts() {
     let mut fen = wave(4, Mode::Team, 2);
     fen.game.riders = Default::default();
     fen.hold = true;
@@ -150,7 +150,7 @@ fn in_a_team_the_bounty_goes_to_the_sharpest_lance() {
 }
 
 #[test]
-fn alone_there_is_no_bounty() {
+fn lone_player_gets_no_bounty() {
     let mut fen = wave(4, Mode::Team, 1);
     fen.game.players[0].deeds.jousts = 5;
     win(&mut fen);
@@ -158,7 +158,7 @@ fn alone_there_is_no_bounty() {
 }
 
 #[test]
-fn the_bridges_burn_in_wave_three_and_do_not_come_back() {
+fn bridges_burn_in_wave_three_and_do_not_come_back() {
     let mut fen = wave(2, Mode::Team, 1);
     assert_eq!(fen.game.bridges.burnt, 0);
     win(&mut fen);
@@ -174,7 +174,7 @@ fn the_bridges_burn_in_wave_three_and_do_not_come_back() {
 }
 
 #[test]
-fn ledges_leave_and_return_as_the_table_says() {
+fn ledges_leave_as_table_of_waves_says() {
     let mut fen = wave(5, Mode::Team, 1);
     fen.stand(0, 100, HEARTHSTONE);
     win(&mut fen);
@@ -212,7 +212,7 @@ fn returning_ledge_does_not_trap_knight() {
 }
 
 #[test]
-fn a_wave_that_drags_calls_herns_ever_sooner_and_at_most_three() {
+fn slow_wave_calls_herns_ever_sooner_up_to_three() {
     let mut fen = wave(3, Mode::Team, 1);
     fen.game.wave.queue = [0; 3];
     fen.game.riders = Default::default();
@@ -229,11 +229,11 @@ fn a_wave_that_drags_calls_herns_ever_sooner_and_at_most_three() {
         }
         assert!(fen.game.herns.iter().filter(|hern| hern.live()).count() <= HERNS);
     }
-    assert_eq!(cries, [30, 45, 60], "and then there are three");
+    assert_eq!(cries, [30, 45, 60], "a fourth Hern cried, or one is missing");
 }
 
 #[test]
-fn wave_one_is_patient_for_a_minute() {
+fn first_hern_of_wave_one_comes_after_one_minute() {
     let mut fen = wave(1, Mode::Team, 1);
     assert_eq!(fen.game.wave.bait_in, 60 * 60);
     win(&mut fen);
@@ -242,7 +242,7 @@ fn wave_one_is_patient_for_a_minute() {
 }
 
 #[test]
-fn herns_of_a_wave_come_65_frames_apart_and_leave_with_it() {
+fn herns_of_wave_come_65_frames_apart_and_leave_with_it() {
     let mut fen = wave(18, Mode::Team, 1);
     let mut cries = vec![];
     for _ in 0..400 {
@@ -266,7 +266,7 @@ fn more_players_meet_more_riders() {
         let mut fen = wave(4, Mode::Team, players);
         let mut seen = 0;
         for _ in 0..900 {
-            // No knights meet: all are waiting.
+            // All knights wait, so that no rider is unseated.
             for player in &mut fen.game.players[..players] {
                 player.seat = Seat::Waiting;
                 player.wait = 100;
@@ -280,13 +280,13 @@ fn more_players_meet_more_riders() {
 }
 
 #[test]
-fn knights_who_stand_on_all_pads_do_not_keep_riders_away() {
+fn knights_on_all_pads_do_not_keep_riders_away() {
     let mut fen = wave(1, Mode::Team, 4);
     assert!(fen.until(300, |game| game.riders.iter().any(|rider| rider.live)));
 }
 
 #[test]
-fn riders_appear_far_from_knights_if_they_can() {
+fn rider_appears_far_from_knight() {
     let mut fen = wave(1, Mode::Team, 1);
     fen.stand(0, 160, LONG_EYOT);
     assert!(fen.until(300, |game| game.riders.iter().any(|rider| rider.live)));
@@ -295,7 +295,7 @@ fn riders_appear_far_from_knights_if_they_can() {
 }
 
 #[test]
-fn those_who_are_out_come_back_for_the_next_egg_wave() {
+fn player_without_geese_gets_one_in_next_egg_wave() {
     let mut fen = wave(4, Mode::Team, 2);
     fen.game.players[1].mounts = 1;
     lose(&mut fen, 1);

@@ -1,5 +1,7 @@
-//! One bot of gander: a player with a seat in a server's room, who sees what is on its own screen
-//! and has a pad.
+//! One bot of gander in a room of a server.
+//!
+//! It sees what is on its own screen. Called by `bots.rs`. Absent: figures of all bots
+//! (`tally.rs`).
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,20 +14,20 @@ use gander::{Gander, SEATS, Setup};
 use super::tally::Told;
 use super::{Options, Player};
 
-/// A bot and its machine.
+/// A bot and its room.
 pub(super) struct Flyer {
     number: usize,
     clock: Clock,
     came: Instant,
     seed: u64,
     room: GameRoom<Gander, NativePlatform>,
-    /// Bot that plays the slot the room gave us.
+    /// Bot that plays the slot the room gave.
     bot: Option<Bot>,
     told: Told,
 }
 
 impl Flyer {
-    /// Comes in: plays alone at once, and looks for a room.
+    /// Starts alone at once, and looks for a room.
     pub(super) fn come(options: &Options, number: usize) -> Result<Flyer, String> {
         let seed = random_seed().map_err(|error| error.to_string())?;
         let mut config =
@@ -52,7 +54,7 @@ impl Flyer {
     }
 }
 
-/// Writes what a desync left, for `gaggle-lab desync`. Where it is, or why it is not there.
+/// Writes a desync bundle for `gaggle-lab desync`. Returns its path, or why it was not written.
 fn keep(folder: &Path, name: &str, bundle: &[u8]) -> String {
     let file = folder.join(format!("{name}.desync"));
     match std::fs::write(&file, bundle) {
@@ -119,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_desync_left_is_written_where_it_says() {
+    fn desync_bundle_is_written_where_reported() {
         let folder = std::env::temp_dir().join(format!("gaggle-bundles-{}", std::process::id()));
         assert!(keep(&folder, "first", &[7]).contains("not written"), "there is no such folder");
         std::fs::create_dir_all(&folder).expect("a folder for tests");

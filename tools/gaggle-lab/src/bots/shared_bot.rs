@@ -1,5 +1,7 @@
-//! One bot of a game over shared objects: a player with a seat in a server's room, who sees what is
-//! on its own screen.
+//! One bot of a game of replicated objects in a room of a server.
+//!
+//! It sees what is on its own screen. Called by `bots.rs`. Absent: figures of all bots
+//! (`tally.rs`).
 
 use std::time::Instant;
 
@@ -13,13 +15,13 @@ use millpond::net::Mill;
 use super::tally::Told;
 use super::{Options, Player};
 
-/// Input of one bot in a game.
+/// Bot of a game, with the world and settings of its room.
 pub(super) trait Hands {
     type World: World;
     fn config() -> WorldConfig;
     fn world(seed: u64) -> Self::World;
     fn new(seat: usize, seed: u64) -> Self;
-    /// What it does next.
+    /// Input of its next frame.
     fn play(&mut self, world: &Self::World) -> <Self::World as World>::Input;
 }
 
@@ -69,7 +71,7 @@ impl Hands for Rower {
     }
 }
 
-/// A bot and its machine.
+/// A bot and its room.
 pub(super) struct Shared<H: Hands> {
     clock: Clock,
     came: Instant,
@@ -81,7 +83,7 @@ pub(super) struct Shared<H: Hands> {
 }
 
 impl<H: Hands> Shared<H> {
-    /// Comes in: plays alone at once, and looks for a room.
+    /// Starts alone at once, and looks for a room.
     pub(super) fn come(options: &Options, number: usize) -> Result<Shared<H>, String> {
         let seed = random_seed().map_err(|error| error.to_string())?;
         let mut config = H::config();

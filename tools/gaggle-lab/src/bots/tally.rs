@@ -1,4 +1,6 @@
-//! What all bots told together, and whether it is what they came for.
+//! Figures of all bots, and whether their run was a success.
+//!
+//! Called by `bots.rs`. Absent: rooms and links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,44 +9,44 @@ use std::time::Duration;
 use gaggle::link::Path;
 use gaggle::{Frame, Micros, RoomCode};
 
-/// What one bot tells.
+/// Figures of one bot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
     /// Code of its room.
     pub(super) code: Option<RoomCode>,
-    /// Players it sees in its match, itself included; none while it is not in one.
+    /// Players it sees in its match, itself included; none while it is in no match.
     pub(super) present: usize,
     /// Time from its start to the first frame with another player.
     pub(super) met_after: Option<Duration>,
     /// Frames it played.
     pub(super) frames: u64,
-    /// How its links run.
+    /// Paths of its links.
     pub(super) paths: Vec<Path>,
-    /// And how long a round trip is on each.
+    /// Round-trip time of each of its links.
     pub(super) rtts: Vec<Micros>,
-    /// Which history of the match its hashes are of.
+    /// Branch of the match that its hashes are of.
     pub(super) history: u64,
     /// Hashes of its latest final states.
     pub(super) marks: Vec<(Frame, u64)>,
     pub(super) rollbacks: u64,
     pub(super) stalled: u64,
     pub(super) desyncs: u64,
-    /// Files with what those left that were its own fault.
+    /// Files of desync bundles with its own state as the damaged one.
     pub(super) bundles: Vec<String>,
-    /// Updates of shared objects it heard.
+    /// Updates of objects it received.
     pub(super) updates: u64,
     pub(super) servers_lost: u64,
-    /// The last thing the server refused, in its words.
+    /// Last rejection by the server, in its words.
     pub(super) refused: Option<String>,
 }
 
-/// What all of them told.
+/// Figures of all bots.
 #[derive(Debug)]
 pub(super) struct Tally {
     rooms_wanted: usize,
     players: usize,
     latest: Vec<Told>,
-    /// States that were told by more than one: where, when, and by how many.
+    /// States reported by more than one bot: room, branch and frame, and by how many.
     compared: BTreeMap<(RoomCode, u64, Frame), (u64, BTreeSet<usize>)>,
     agreed: u64,
     differed: Vec<String>,
@@ -56,7 +58,7 @@ impl Tally {
         Tally { rooms_wanted, players, latest, compared, agreed: 0, differed }
     }
 
-    /// Everybody told anew.
+    /// Takes in new reports of all bots.
     pub(super) fn take(&mut self, told: &[Told]) {
         self.latest = told.to_vec();
         for (number, one) in told.iter().enumerate().filter(|(_, one)| one.present > 1) {
@@ -65,7 +67,7 @@ impl Tally {
                 self.compare(number, (code, one.history, *frame), *hash);
             }
         }
-        // States are told for sixteen seconds; what is older will not be told again.
+        // Hashes are reported for sixteen seconds; older ones will not be compared again.
         let newest = self.compared.keys().map(|(_, _, frame)| *frame).max().unwrap_or_default();
         self.compared.retain(|(_, _, frame), _| newest.number() - frame.number() < 60 * 60);
     }
@@ -79,40 +81,40 @@ impl Tally {
         }
     }
 
-    /// Everybody plays with as many as there should be.
+    /// Whether all bots play with as many others as they should.
     pub(super) fn is_complete(&self) -> bool {
         !self.latest.is_empty() && self.latest.iter().all(|one| one.present == self.players)
     }
 
-    /// Rooms they are in.
+    /// Number of rooms they are in.
     pub(super) fn rooms(&self) -> usize {
         self.latest.iter().filter_map(|one| one.code).collect::<BTreeSet<_>>().len()
     }
 
-    /// Frames they played, all together.
+    /// Frames played by all bots.
     pub(super) fn frames(&self) -> u64 {
         self.sum(|one| one.frames)
     }
 
-    /// States everybody in a room told alike.
+    /// States that all bots of a room reported with the same hash.
     #[cfg(test)]
     pub(super) fn agreed(&self) -> u64 {
         self.agreed
     }
 
-    /// Ends of links that run this way.
+    /// Ends of links that use this path.
     pub(super) fn paths(&self, path: Path) -> usize {
         self.latest.iter().flat_map(|one| &one.paths).filter(|one| **one == path).count()
     }
 
-    /// Updates of shared objects they heard, all together.
+    /// Updates of objects received by all bots.
     #[cfg(test)]
     pub(super) fn updates(&self) -> u64 {
         self.sum(|one| one.updates)
     }
 
-    /// A last word, or why it is a failure. Games over shared objects have no states everybody must
-    /// have alike.
+    /// Report of a success, or the reason of a failure. Games of replicated objects have no states
+    /// that must be equal.
     pub(super) fn verdict(&self, only: Option<Path>, compares: bool) -> Result<String, String> {
         let refusals: BTreeSet<&String> = self.latest.iter().filter_map(|one| one.refused.as_ref()).collect();
         let missing = self.latest.iter().filter(|one| one.present != self.players).count();
@@ -178,7 +180,7 @@ impl fmt::Display for Tally {
 mod tests {
     use super::*;
 
-    /// Two in one room who both see both, with these hashes of one frame.
+    /// Two bots in one room that see each other, with these hashes of one frame.
     fn pair(hashes: [u64; 2]) -> Tally {
         let told = |hash| Told {
             code: "BCDFGH".parse().ok(),
@@ -194,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn agreement_is_counted_once_and_a_difference_is_a_failure() {
+    fn agreement_counts_once_and_difference_is_failure() {
         let mut alike = pair([5, 5]);
         alike.take(&alike.latest.clone());
         assert_eq!((alike.agreed, alike.rooms(), alike.is_complete()), (1, 1, true));
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_desyncs_left_is_named() {
+    fn report_names_desync_bundles() {
         let mut tally = pair([5, 5]);
         assert!(!tally.to_string().contains("gaggle-lab desync"));
         let mut told = tally.latest.clone();
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn who_never_came_in_is_missed() {
+    fn bot_without_room_is_failure() {
         let mut tally = pair([5, 5]);
         let mut told = tally.latest.clone();
         told[1].present = 0;

@@ -1,15 +1,17 @@
-//! The game chaos is played with: everything depends on everything, so any difference spreads
-//! within a frame, and an input says who pressed it when, so that one lost, moved or made up shows.
+//! The game of chaos matches: any difference of state or input spreads within a frame.
+//!
+//! An input names its player's stay and its count, so that a lost, moved or invented one shows.
+//! Called by sessions and by the harness. Absent: sessions.
 
 use std::cell::Cell;
 
 use gaggle_kit::{Input, Slot, State};
 use gaggle_timeline::{Game, Inputs};
 
-/// Slots the game has: enough for two players at some machines, however many of these there are.
+/// Slots of the game: enough for two players at some machines.
 pub(super) const SLOTS: usize = 12;
 
-/// What a player holds: the stay it belongs to, and how often it changed its mind in it.
+/// Input of a player: its stay, and the count of its changes in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
 pub(super) struct Press {
     pub(super) stay: u16,
@@ -25,14 +27,14 @@ pub(super) struct MixGame {
     pub(super) bulk: Vec<u32>,
 }
 
-/// Words that stay as they are and repeat themselves, 8 KB of them and then 8 KB of others in turn:
-/// a state is sent packed as far as that makes it smaller.
+/// Whether a word repeats itself: 8 KB do and the next 8 KB do not, so that part of a state can be
+/// compressed.
 fn is_thick(nth: u32) -> bool {
     (nth / 2_048).is_multiple_of(2)
 }
 
 impl MixGame {
-    /// A broth of about so many bytes.
+    /// A state of about `bytes` bytes.
     pub(super) fn of(bytes: usize) -> MixGame {
         let stuff = |nth: u32| if is_thick(nth) { nth / 16 } else { nth.wrapping_mul(0x9e37_79b9) };
         let bulk = (0..bytes as u32 / 4).map(stuff).collect();
@@ -52,22 +54,23 @@ impl Game for MixGame {
 }
 
 thread_local! {
-    /// The next tick of a live game on this thread damages its state, as a bad memory cell would.
+    /// Whether the next tick of a game on this thread damages its state, as a bad memory cell
+    /// would.
     static FLIP: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Damages the state of the peer that ticks next.
+/// Damages the state of the machine that ticks next.
 pub(super) fn flip_a_bit() {
     FLIP.set(true);
 }
 
-/// Whether no peer ticked since.
+/// Cancels the damage. True if no machine has ticked since.
 pub(super) fn heal_the_bit() -> bool {
     FLIP.take()
 }
 
 impl MixGame {
-    /// A tick nothing interferes with.
+    /// A tick without damage.
     pub(super) fn tick_with(&mut self, inputs: &Inputs<'_, Press>) {
         self.frame = inputs.frame().number();
         for (nth, tasted) in self.tasted.iter_mut().enumerate() {
@@ -85,8 +88,7 @@ impl MixGame {
         }
     }
 
-    /// What tells two states apart that came about by ticking: everything but the bulk, which
-    /// follows from it.
+    /// Hash of the state without `bulk`, which follows from the rest.
     pub(super) fn digest(&self) -> u64 {
         let words = [self.frame, self.mixed].into_iter().chain(self.tasted);
         words.fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| {

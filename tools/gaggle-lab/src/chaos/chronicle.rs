@@ -1,8 +1,7 @@
-//! What was confirmed in every branch: roster by frame, and the state a straight run comes to.
+//! Confirmed rosters and states of all branches, and the state a straight run gives.
 //!
-//! Branches fork and are abandoned, so frames form a tree: each knows the one before it. A joiner
-//! starts at the node of its donor. In the end the surviving branch is walked back to the first
-//! frame and played again from the inputs that the harness recorded.
+//! Frames form a tree, as branches fork and are abandoned; a joiner starts at a node of its donor.
+//! Called by `machine.rs` and `company.rs`; the surviving branch is played again in the end.
 //! Absent: sessions, packets.
 
 use std::collections::BTreeMap;
@@ -13,15 +12,15 @@ use gaggle_timeline::Inputs;
 use super::broth::{MixGame, Press, SLOTS};
 use super::presses::{Page, Presses};
 
-/// Whose stream sat in each slot.
+/// Page of the stream in each slot.
 pub(super) type Seating = [Page; SLOTS];
 
-/// A place in the tree.
+/// A node of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place(u32);
 
 impl Place {
-    /// Before the first frame.
+    /// The root, before the first frame.
     pub(super) const START: Place = Place(u32::MAX);
 }
 
@@ -38,7 +37,7 @@ struct Confirmed {
 pub(super) struct Chronicle {
     all: Vec<Confirmed>,
     known: BTreeMap<(u64, Frame), Place>,
-    /// By branch, the newest node any of its peers confirmed.
+    /// By branch, the newest node that any of its peers confirmed.
     newest: BTreeMap<u64, Place>,
 }
 
@@ -51,7 +50,7 @@ impl Chronicle {
         self.at(place).map_or(Frame::START, |confirmed| confirmed.frame)
     }
 
-    /// Hash over every confirmed state, in the order in which they were confirmed.
+    /// Hash over every confirmed state, in order of confirmation.
     pub(super) fn hash(&self) -> u64 {
         let mut hasher = StateHasher::new();
         for confirmed in &self.all {
@@ -61,18 +60,18 @@ impl Chronicle {
         hasher.finish()
     }
 
-    /// The digest of a straight run at a place.
+    /// Digest of a straight run at a node.
     pub(super) fn digest(&self, place: Place) -> Option<u64> {
         self.at(place).map(|confirmed| confirmed.digest)
     }
 
-    /// Who sat where at a place.
+    /// Roster at a node.
     pub(super) fn seating(&self, place: Place) -> Option<Seating> {
         self.at(place).map(|confirmed| confirmed.seating)
     }
 
-    /// A peer confirmed the frame after `before`. Other peers of this branch must have confirmed
-    /// the same.
+    /// A peer confirmed the frame after `before`. An error if another peer of this branch confirmed
+    /// it differently.
     pub(super) fn confirm(
         &mut self,
         by: usize,
@@ -95,7 +94,7 @@ impl Chronicle {
         Ok(place)
     }
 
-    /// A machine in this history stands there.
+    /// Records how far a peer of this branch is.
     pub(super) fn note(&mut self, history: u64, place: Place) {
         let frame = self.frame(place);
         let newest = *self.newest.entry(history).or_insert(place);
@@ -110,12 +109,12 @@ impl Chronicle {
     }
 
     /// Node of a frame of a branch: in the branch itself or in one it forked from; for a branch
-    /// without peers, on the way to `own`.
+    /// without peers, on the path to `own`.
     pub(super) fn find(&self, history: u64, own: Place, frame: Frame) -> Option<Place> {
         self.before(self.newest.get(&history).copied().unwrap_or(own), frame)
     }
 
-    /// The place of a frame on the way to another place.
+    /// Node of a frame on the path to another node.
     pub(super) fn before(&self, mut place: Place, frame: Frame) -> Option<Place> {
         while self.frame(place) > frame {
             place = self.all[place.0 as usize].before;
@@ -123,8 +122,7 @@ impl Chronicle {
         (self.frame(place) == frame).then_some(place)
     }
 
-    /// Plays everything up to a place, from the first frame of all, with nothing but what was
-    /// pressed.
+    /// Plays a path from the first frame on, with recorded inputs alone.
     pub(super) fn play(&self, place: Place, mut broth: MixGame, presses: &mut Presses) -> MixGame {
         let mut path = Vec::new();
         let mut at = place;
@@ -140,7 +138,7 @@ impl Chronicle {
     }
 }
 
-/// What everybody in a seating held.
+/// Inputs of all players of a roster in a frame.
 pub(super) fn row_of(seating: &Seating, frame: Frame, presses: &mut Presses) -> [Press; SLOTS] {
     seating.map(|page| presses.held(page, frame))
 }

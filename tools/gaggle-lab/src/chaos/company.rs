@@ -1,5 +1,6 @@
-//! A whole match in virtual time: machines come and go, the network misbehaves, then everything
-//! heals and everybody must agree.
+//! A chaos match: peers join and leave, faults strike, all heals, and all peers must agree.
+//!
+//! Called by `chaos.rs`. Absent: which faults (`plan.rs`), checks of a single peer (`machine.rs`).
 
 use std::collections::BTreeMap;
 
@@ -15,22 +16,22 @@ use super::machine::{Books, Machine, Tally};
 use super::plan::{Fault, MACHINES_TO_RECOVER, Plan};
 use super::stranger::Stranger;
 
-/// How finely time passes.
+/// Virtual time of a step.
 const STEP: Micros = Micros::from_millis(2);
-/// After everything healed, so long may pass until all are together.
+/// Time after healing within which all must be in one match.
 const HEAL_LIMIT: Micros = Micros::from_secs(40);
-/// A damaged state is made good within this.
+/// Time within which a damaged state is recovered.
 const DAMAGE_LIMIT: Micros = Micros::from_secs(20);
-/// A state that was given while it was damaged may arrive so much later.
+/// Longest time a damaged state that was sent can take to arrive.
 const UNDER_WAY: Micros = Micros::from_secs(5);
-/// So many frames everybody must have held at the end, to compare them whole.
+/// Frames that all peers must have held in the end, to compare whole states.
 const COMMON_FRAMES_MIN: usize = 5;
-/// How often a spectator joins or leaves.
+/// Time between two joins or leaves of spectators.
 const WATCH_INTERVAL: Micros = Micros::from_secs(9);
-/// A pair without a connection gets one after so long, as a lobby would see to.
+/// Time after which a pair without a connection gets one, as from a lobby.
 const MEND_INTERVAL: Micros = Micros::from_millis(700);
 
-/// What a match showed.
+/// Events and figures of a match.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Shown {
     pub(super) tally: Tally,
@@ -40,20 +41,20 @@ pub(super) struct Shown {
     pub(super) joins_of_two: u64,
     pub(super) watchers_came: u64,
     pub(super) inputs_checked: u64,
-    /// How long after everything had healed all were together.
+    /// Time from healing until all were in one match.
     pub(super) healed_after: Micros,
     pub(super) peer_seconds: u64,
     pub(super) entries_held_most: u32,
-    /// Of all machines that were switched off at some time, the most bytes one held.
+    /// Most bytes that a machine held, of all that were switched off at some time.
     pub(super) bytes_held_most: u64,
-    /// There were enough machines for one whose state is damaged to be made good.
+    /// Enough peers play to outvote a damaged state.
     pub(super) can_recover: bool,
-    /// The others may go on whatever peer is lost. Of two that need a majority only one may go on
+    /// The match goes on whichever peer is lost. Of two that need a majority only one can go on
     /// without the other.
     pub(super) goes_on: bool,
     /// A majority was lost for good, so no peer could go on.
     pub(super) stood_still: bool,
-    /// A peer with another build tried to join, and how often it was refused.
+    /// A peer with another build tried to join; `strangers_refused` counts its rejections.
     pub(super) with_stranger: bool,
     pub(super) strangers_refused: u64,
     /// The state takes thousands of packets to send.
@@ -68,9 +69,9 @@ pub(super) struct Cluster {
     rng: Prng,
     machines: Vec<Machine>,
     slots: Vec<SlotSet>,
-    /// By pair: there is a connection.
+    /// By pair: whether it has a connection.
     connected: Vec<Vec<bool>>,
-    /// By pair: kept apart until then.
+    /// By pair: time until which it gets no connection.
     apart_until: Vec<Vec<Micros>>,
     healed_at: Option<Micros>,
     mended_at: Micros,
@@ -81,10 +82,10 @@ pub(super) struct Cluster {
     entries_watched_most: u32,
     bytes_held_most: u64,
     watchers_came: u64,
-    /// Everything healed: what machines hold is written down.
+    /// All is healed: machines record the states they hold.
     ending: bool,
     damaged_until: Micros,
-    /// Until then a joiner may be given a wrong state.
+    /// Time until which a joiner may receive a damaged state.
     wrong_until: Micros,
     stranger: Option<Stranger>,
 }
@@ -145,10 +146,10 @@ impl Cluster {
         let match_id = MatchId { started_at: self.net.now().get(), nonce: self.rng.next_u64() };
         let config = TimelineConfig { match_id, ..self.plan.config() };
         let name = self.name();
-        Session::create(config, self.net.id(index), self.plan.players[index], name).expect("sound settings")
+        Session::create(config, self.net.id(index), self.plan.players[index], name).expect("valid settings")
     }
 
-    /// Session of a peer that joins to play or to watch.
+    /// Session of a peer that joins as a player or spectator.
     fn joiner(&mut self, index: usize) -> Session<Press> {
         let (name, id, slots) = (self.name(), self.net.id(index), self.slots[index]);
         let config = self.plan.config();
@@ -157,10 +158,10 @@ impl Cluster {
             Some(players) if slots.is_empty() => Session::join(config, id, *players, name),
             Some(_) => Session::rejoin(config, id, slots, name),
         };
-        session.expect("sound settings")
+        session.expect("valid settings")
     }
 
-    /// Plays the match.
+    /// Plays the match and checks its end.
     pub(super) fn play(mut self) -> Result<Shown, String> {
         let end = Micros::from_secs(60 * self.plan.minutes);
         let mut next_fault = self.plan.calm;
@@ -185,8 +186,8 @@ impl Cluster {
         self.machines.iter_mut().for_each(|machine| machine.lately = Some(BTreeMap::new()));
         let mut healed_after = None;
         let mut stood_still = false;
-        // All peers are in one match and it goes on: there are frames all of them confirmed. All
-        // know that every peer is back, also spectators without a link to the players.
+        // All peers are in one match that goes on: there are frames that all confirmed. No peer
+        // misses another, also spectators without a link to the players.
         let misses = |machine: &Machine| machine.on && machine.misses_peer();
         while !self.is_together()
             || self.held_by_all()?.len() < COMMON_FRAMES_MIN
@@ -268,8 +269,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Crashes a damaged peer that too few others are left to outvote: it would pass its state on
-    /// as the right one without detection.
+    /// Crashes a damaged peer whose state too few others are left to outvote: it would pass
+    /// undetected as the right one.
     fn retire_lonely_damage(&mut self) {
         for index in 0..self.machines.len() {
             let machine = &self.machines[index];
@@ -309,7 +310,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Keeps players in the match and introduces all peers to each other, as a lobby would.
+    /// Keeps players in the match and connects all peers, as a lobby would.
     fn mend(&mut self) {
         self.mended_at = self.net.now();
         let mut players = self.machines[..self.plan.machines].iter();
@@ -340,7 +341,7 @@ impl Cluster {
         a != second && b != second || a == first || b == first
     }
 
-    /// A spectator joins or leaves.
+    /// Makes a spectator join or leave.
     fn change_watchers(&mut self) {
         let watchers: Vec<usize> = (self.plan.machines..self.machines.len()).collect();
         let Some(index) = self.rng.pick(&watchers).copied() else { return };
@@ -474,7 +475,7 @@ impl Cluster {
         }
     }
 
-    /// Nothing is wrong any more.
+    /// Ends all faults.
     fn heal(&mut self) {
         self.net.apply(&NetChange::Heal);
         self.healed_at = None;
@@ -491,9 +492,9 @@ impl Cluster {
         }
     }
 
-    /// Everybody who plays is in one match, and everybody who watches sees it.
+    /// Whether all players are in one match, and all spectators see it.
     fn is_together(&self) -> bool {
-        // Spectators are no match by themselves. Players come first.
+        // Players come first; spectators alone are no match.
         let mut on = self.machines.iter().filter(|machine| machine.on);
         let Some(first) = on.next().filter(|machine| machine.plays()) else { return false };
         let history = first.session().branch_id();
@@ -505,8 +506,8 @@ impl Cluster {
         here(first) && on.all(here)
     }
 
-    /// Whether those who are on could decide something, by what any of them knows: then they must
-    /// not stand still.
+    /// Whether the peers that are on have a majority, by what any of them knows: then they must go
+    /// on.
     fn majority_lives(&self) -> bool {
         let here: Vec<StreamId> =
             self.machines.iter().filter(|m| m.on).filter_map(|m| m.own_row()).map(|row| row.stream).collect();
@@ -518,7 +519,7 @@ impl Cluster {
         })
     }
 
-    /// The hash of the whole state at every frame that everybody was at lately: one for all.
+    /// Hash of the state at every frame that all peers held lately. An error if two differ.
     fn held_by_all(&self) -> Result<BTreeMap<Frame, u64>, String> {
         let mut on = self.machines.iter().filter(|machine| machine.plays() || machine.shows());
         let Some(mut common) = on.next().and_then(|machine| machine.lately.clone()) else {
@@ -527,20 +528,22 @@ impl Cluster {
         for theirs in on.filter_map(|machine| machine.lately.as_ref()) {
             common.retain(|frame, _| theirs.contains_key(frame));
             if let Some((frame, _)) = common.iter().find(|(frame, hash)| theirs[frame] != **hash) {
-                return Err(format!("not everybody holds the same at {frame}:\n{}", self.describe()));
+                return Err(format!("states differ at {frame}:\n{}", self.describe()));
             }
         }
         Ok(common)
     }
 
-    /// What everybody holds is what a straight run from the first frame of all comes to, with
-    /// nothing but what players were seen to press.
+    /// Checks that all peers hold the state of a straight run of the recorded inputs from the first
+    /// frame.
     fn expect_agreement(&mut self) -> Result<(), String> {
         let common = self.held_by_all()?;
         let mut on = self.machines.iter().filter(|machine| machine.plays());
         let newest = on.next().map_or(Place::START, Machine::place);
         let Books { presses, chronicle, .. } = &mut self.books;
-        let Some((frame, hash)) = common.last_key_value() else { return Err("nothing in common".to_owned()) };
+        let Some((frame, hash)) = common.last_key_value() else {
+            return Err("no frame was held by all peers".to_owned());
+        };
         let Some(place) = chronicle.before(newest, *frame) else {
             return Err(format!("{frame} was held by all peers and confirmed by none"));
         };
@@ -558,11 +561,11 @@ impl Cluster {
         self.bytes_held_most = self.bytes_held_most.max(machine.dispose());
     }
 
-    /// Memory stays bounded, however long the match lasted and whatever happened.
+    /// Checks that memory stays bounded, however long the match was.
     fn expect_bounded(&self) -> Result<(), String> {
         let reach = self.plan.window_frames + 7;
-        // What waits to be simulated, what is kept behind it, and one feed: to those who watch it
-        // may bring two reaches at once.
+        // Entries that wait to be simulated, those kept behind them, and one feed, which may bring
+        // a spectator two windows at once.
         let (most, watched) = (self.entries_held_most, self.entries_watched_most);
         if most > 4 * reach + 3 || watched > 6 * reach {
             return Err(format!("{most} entries of one stream were held, {watched} by those who watch"));

@@ -1,5 +1,8 @@
-//! One machine of a match: a session over a real link on the simulated network, its player, and a
-//! second game that only ever sees what is confirmed.
+//! One peer of a chaos match: a session over a link, its player, and a second game of confirmed
+//! inputs.
+//!
+//! The state of the session must always equal that of the second game. Called by `company.rs`.
+//! Absent: faults.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -15,11 +18,10 @@ use super::chronicle::{self, Chronicle, Place, Seating};
 use super::presses::{Presses, held_by, page_of};
 use super::told::{Known, Stay, Told};
 
-/// A player changes its mind at most every so many ticks: two changes in one tick would count as
-/// one.
+/// Least ticks between two changes of input: two in one tick would count as one.
 const PRESS_TICKS_MIN: u64 = 4;
 
-/// What a machine has been through.
+/// Events of a machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) frames: u64,
@@ -31,12 +33,12 @@ pub(super) struct Tally {
     pub(super) recoveries: u64,
     pub(super) compared: u64,
     pub(super) starts_over: u64,
-    /// Frames shown by those who only watch, and states these passed on to each other.
+    /// Frames shown by spectators, and snapshots that these passed on.
     pub(super) watched: u64,
     pub(super) passed_on: u64,
-    /// How often what these show was made good.
+    /// Recoveries of spectators' states.
     pub(super) recoveries_watching: u64,
-    /// How often a peer was reported interrupted and then resumed.
+    /// Times a peer was reported interrupted and then resumed.
     pub(super) returns: u64,
 }
 
@@ -58,19 +60,19 @@ impl Tally {
     }
 }
 
-/// The books of a match.
+/// Records of a match that all machines share.
 #[derive(Debug, Default)]
 pub(super) struct Books {
     pub(super) presses: Presses,
     pub(super) chronicle: Chronicle,
-    /// Who came at which frame, and who went: each counts once, however many saw it.
+    /// Joins and leaves with their frame: each counts once, however many peers report it.
     pub(super) joins: BTreeSet<(PeerId, Frame)>,
     pub(super) leaves: BTreeSet<(PeerId, Frame)>,
     /// A peer's state is damaged, or was when it was sent to a joiner that may not have it yet.
     pub(super) damaged: bool,
-    /// Those of them with two players.
+    /// Joins of peers with two players.
     pub(super) joins_of_two: BTreeSet<(PeerId, Frame)>,
-    /// A peer with another build.
+    /// Peer with another build.
     pub(super) stranger: Option<PeerId>,
 }
 
@@ -89,18 +91,17 @@ pub(super) struct Machine {
     pressed_at: u64,
     advanced: bool,
     held: Press,
-    /// The stream for which it is held.
+    /// Stream for which `held` is the input.
     held_of: Option<StreamId>,
     straight: MixGame,
     place: Place,
     straight_of: Option<Stay>,
-    /// The state was damaged at this frame; until it is made good it differs.
+    /// Frame at which the state was damaged; it differs until it is recovered.
     pub(super) damaged: Option<Frame>,
     flip_next: bool,
-    /// It watches, and was given a damaged state: what it shows is worth nothing until it is given
-    /// another.
+    /// It spectates and got a damaged state: what it shows is not compared until it gets another.
     pub(super) misled: bool,
-    /// The whole of what it held lately, by frame, if that is wanted: while it was in one match and
+    /// Hashes of the states it held lately, by frame, if they are wanted: in one branch and
     /// undamaged.
     pub(super) lately: Option<BTreeMap<Frame, u64>>,
     lately_in: u64,
@@ -145,14 +146,14 @@ impl Machine {
         }
     }
 
-    /// It is of no use any more: how many bytes it held.
+    /// Drops the session. Returns the bytes it held.
     pub(super) fn dispose(self) -> u64 {
         let Machine { timeline, exchange, .. } = self;
         let freed = allocation_counter::measure(|| drop((timeline, exchange)));
         freed.bytes_current.min(0).unsigned_abs()
     }
 
-    /// A bit of the state changes by itself.
+    /// Damages the state in the next tick.
     pub(super) fn flip_a_bit(&mut self) {
         self.damaged = Some(self.session().current_frame());
         self.flip_next = true;
@@ -162,34 +163,34 @@ impl Machine {
         self.timeline.session()
     }
 
-    /// Whether it plays, as far as it knows.
+    /// Whether it is a member, as far as it knows.
     pub(super) fn plays(&self) -> bool {
         self.on && self.session().is_member()
     }
 
-    /// Whether its state is another than it should be.
+    /// Whether its state is damaged.
     pub(super) fn is_wrong(&self) -> bool {
         self.damaged.is_some() || self.misled
     }
 
-    /// Whether it only watches, and sees a match.
+    /// Whether it spectates a running match.
     pub(super) fn shows(&self) -> bool {
         self.on && self.session().is_spectating() && self.session().is_running()
     }
 
-    /// How far it has confirmed.
+    /// Node of the last frame it has confirmed.
     pub(super) fn place(&self) -> Place {
         self.place
     }
 
-    /// The row of its players, while they have one.
+    /// Roster entry of its players, while they have one.
     pub(super) fn own_row(&self) -> Option<RosterEntry> {
         let session = self.session();
         let rows = session.roster().iter().filter(|row| row.stream.peer == session.local_peer());
         rows.max_by_key(|row| row.first_frame).filter(|_| session.is_member()).copied()
     }
 
-    /// Runs whatever is due.
+    /// Runs the ticks that are due.
     pub(super) fn step(
         &mut self,
         index: usize,
@@ -225,7 +226,7 @@ impl Machine {
         }
         let stats = self.session().stats();
         if self.session().is_spectating() {
-            // What it shows is checked as it comes; it counts apart from what players do.
+            // Spectators' frames are checked on arrival, and count apart from those of players.
             self.tally.watched = stats.frames;
             self.tally.passed_on = stats.snapshots_sent;
             self.tally.recoveries_watching = stats.recoveries;
@@ -238,7 +239,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The player may change its mind. Returns the stream it plays in.
+    /// Changes the player's input now and then. Returns the stream it plays in.
     fn press(&mut self, rng: &mut Prng, presses: &mut Presses) -> Option<StreamId> {
         let own = self.own_row().map(|row| row.stream);
         if self.held_of != own {
@@ -253,7 +254,7 @@ impl Machine {
         }
         let session = self.timeline.session_mut();
         for (nth, slot) in session.local_slots().into_iter().enumerate() {
-            // A slot may be lost in this very tick; then its input is dropped.
+            // A slot can be lost in this very tick; its input is then dropped.
             let _ = session.set_input(slot, held_by(self.held, nth));
         }
         own
@@ -264,7 +265,7 @@ impl Machine {
         let own = self.session().local_peer();
         while let Some(event) = self.timeline.session_mut().poll_event() {
             if !self.told.is_news(own, &event) {
-                return Err(format!("machine {index} is told twice or for no reason: {event:?}"));
+                return Err(format!("machine {index} got an event twice or without cause: {event:?}"));
             }
             match &event {
                 // At the start of a stay differences are reported; no peer joined or left.
@@ -319,8 +320,8 @@ impl Machine {
         Stay { origin: self.session().start_frame(), states_taken: self.session().stats().snapshots_received }
     }
 
-    /// The second game follows what is confirmed, played with what players were seen to press.
-    /// Whatever the machine holds must equal it.
+    /// Plays the second game on, with recorded inputs, up to what the session confirmed, and
+    /// compares.
     fn follow(&mut self, index: usize, books: &mut Books) -> Result<(), String> {
         if !self.session().is_running() {
             return Ok(());
@@ -339,8 +340,8 @@ impl Machine {
             };
             let mut seating = seating(session.roster(), frame, presses);
             if session.is_spectating() && inputs.present_slots() != chronicle::present(&seating) {
-                // So many frames may arrive at once that a peer that left meanwhile is in no roster
-                // any more; other peers have seen it there.
+                // So many frames may arrive at once that the roster has dropped a peer that left
+                // meanwhile; other peers' rosters had it.
                 let seen =
                     chronicle.find(history, self.place, frame).and_then(|place| chronicle.seating(place));
                 seating = seen.unwrap_or(seating);
@@ -367,7 +368,7 @@ impl Machine {
         self.compare(index, chronicle)
     }
 
-    /// A state was imported: it must be one that a peer confirmed.
+    /// Follows a session that has imported a state, which a peer must have confirmed.
     fn begin_stay(&mut self, index: usize, books: &Books) -> Result<(), String> {
         let session = self.timeline.session();
         let stay = self.stay();
@@ -375,13 +376,13 @@ impl Machine {
             return Ok(());
         }
         if stay == Stay::default() {
-            // It begins with the first frame, as the second game does.
+            // It starts with the first frame, as the second game does.
             self.straight_of = Some(stay);
             return Ok(());
         }
         let at = books.chronicle.frame(self.place);
         if at == session.start_frame() && !books.chronicle.knows(session.branch_id()) {
-            // It goes on by itself from where it was.
+            // It goes on alone from where it was.
             self.straight_of = Some(stay);
             return Ok(());
         }
@@ -397,18 +398,18 @@ impl Machine {
                 self.lately.iter_mut().for_each(BTreeMap::clear);
                 return Ok(());
             }
-            return Err(format!("machine {index} took a wrong state of {frame} over"));
+            return Err(format!("machine {index} imported a wrong state of {frame}"));
         }
         self.straight.copy_from(game);
         self.place = place;
         self.straight_of = Some(stay);
         (self.damaged, self.misled) = (None, false);
-        // What it held before is behind it, even in the same history.
+        // States held before are not compared, even in the same branch.
         self.lately.iter_mut().for_each(BTreeMap::clear);
         Ok(())
     }
 
-    /// The state with everything confirmed equals that of the second game.
+    /// Compares the confirmed state with that of the second game.
     fn compare(&mut self, index: usize, chronicle: &Chronicle) -> Result<(), String> {
         let session = self.timeline.session();
         let Some((frame, game)) = self.timeline.confirmed_game() else { return Ok(()) };
@@ -442,7 +443,7 @@ impl Machine {
     }
 }
 
-/// Whose stream sits in each slot at a frame.
+/// Page of the stream in each slot at a frame.
 fn seating(roster: &[RosterEntry], frame: Frame, presses: &mut Presses) -> Seating {
     let mut seating = Seating::default();
     for row in roster.iter().filter(|row| row.is_present_at(frame)) {

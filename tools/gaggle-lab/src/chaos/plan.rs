@@ -1,4 +1,6 @@
-//! What goes wrong in a match, and when: everything is drawn from the seed.
+//! Settings and faults of a chaos match, all drawn from the seed.
+//!
+//! Called by `chaos.rs` and `company.rs`. Absent: what faults do.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,18 +11,18 @@ use gaggle_timeline::{LatePolicy, Quorum, TimelineConfig};
 
 use super::broth::SLOTS;
 
-/// What a machine may hold beside states, however long it plays.
+/// Bytes a machine may hold beside states, however long it plays.
 const BESIDE_STATES_BYTES: u64 = 1_000_000;
 
-/// Players needed to outvote a damaged state; with fewer, states are left alone.
+/// Players needed to outvote a damaged state; with fewer, states are not damaged.
 pub(super) const MACHINES_TO_RECOVER: usize = 3;
 
-/// What one match is played with.
+/// Settings of one match.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub(super) seed: u64,
     pub(super) machines: usize,
-    /// How many players each of them brings.
+    /// Number of players of each machine.
     pub(super) players: Vec<usize>,
     /// Spectators, after the players. The second one is linked only to the first, which forwards
     /// what it sees.
@@ -40,22 +42,22 @@ pub(super) struct Plan {
     pub(super) stranger: bool,
 }
 
-/// Something that happens to a match.
+/// A fault, a join or a leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     Join,
     Leave,
     Crash,
     CrashLead,
-    /// Two at once, the lead among them.
+    /// Two at once, the leader among them.
     CrashTwo,
     /// A page is loaded anew.
     Reload,
     Partition,
     Isolate,
-    /// One pair loses everything it sends to each other.
+    /// All packets between one pair are lost.
     DeadLink,
-    /// One pair's connection ends.
+    /// The connection of one pair ends.
     Disconnect,
     Nap,
     Sleep,
@@ -70,13 +72,13 @@ pub(super) const MACHINES: RangeInclusive<i64> = 2..=8;
 pub(super) const MACHINES_DRAWN: RangeInclusive<u8> = 3..=6;
 /// One match in so many has a peer with another build.
 const STRANGER_IN: u32 = 4;
-/// In one of so many the state is large: half of that many bytes can be packed.
+/// One match in so many has a large state, of which half can be compressed.
 const LARGE_IN: u32 = 50;
 const LARGE_BYTES: usize = 4 << 20;
-/// Who only watches, at most.
+/// Most spectators of a match.
 const WATCHERS_MAX: usize = 3;
 
-/// One player at each machine, and two at some for as long as there are seats.
+/// One player at each machine, and two at some while slots are left.
 fn draw_players(rng: &mut Prng, machines: usize) -> Vec<usize> {
     let mut players = vec![1; machines];
     let mut seats_left = SLOTS - machines;
@@ -96,7 +98,7 @@ impl Plan {
         let drawn = least + rng.below(u32::from(most - least) + 1) as u8;
         let machines = usize::from(machines.unwrap_or(drawn));
         let mut company = Prng::stream(seed, 3);
-        // Drawn apart, so that the matches before it are what they were.
+        // From a stream of its own, so that older draws keep their values.
         let mut oddity = Prng::stream(seed, 4);
         let (stranger, large) = (oddity.below(STRANGER_IN) == 0, oddity.below(LARGE_IN) == 0);
         let usual_bytes = |rng: &mut Prng| [64, 1_000, 20_000, 100_000][rng.below(4) as usize];
@@ -136,9 +138,8 @@ impl Plan {
         }
     }
 
-    /// Bytes a machine may hold: the states of a window and of the last checks, one it takes over
-    /// and those it gives to eight others, as many again for what is on its way, and everything
-    /// beside states.
+    /// Most bytes a machine may hold: states of a window and of the last checks, one imported and
+    /// eight sent, as many again on their way, and all beside states.
     pub(super) fn bytes_max(&self) -> u64 {
         let states = 2 * (u64::from(self.window_frames) + 4 + 1 + 8);
         states * self.state_bytes as u64 + BESIDE_STATES_BYTES
@@ -160,12 +161,12 @@ impl Plan {
         }
     }
 
-    /// Places on the network.
+    /// Machines on the network, the one with another build included.
     pub(super) fn places(&self) -> usize {
         self.all() + usize::from(self.stranger)
     }
 
-    /// Machines of both kinds.
+    /// Machines that play or spectate.
     pub(super) fn all(&self) -> usize {
         self.machines + self.watchers
     }

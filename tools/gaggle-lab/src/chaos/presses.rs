@@ -1,5 +1,6 @@
-//! Every press with the frame it counts for: the harness's record, against which all that sessions
-//! confirm is checked.
+//! Record of every input with its frame, against which all confirmed inputs are checked.
+//!
+//! Written by `machine.rs`, read by `chronicle.rs`. Absent: sessions.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +12,21 @@ use super::broth::Press;
 /// Number of a stream in the record; 0 is no player.
 pub(super) type Page = u16;
 
-/// The page of the second player of a stream is that of the first with this: what one holds the
-/// other never does.
+/// Added to the page of a stream for its second player, whose inputs thus differ from the first
+/// one's.
 const SECOND: Page = 1 << 15;
 
-/// The page of a stream's first or second player.
+/// Page of a stream's first or second player.
 pub(super) fn page_of(page: Page, nth: usize) -> Page {
     if nth == 0 { page } else { page | SECOND }
 }
 
-/// What the first or second player of a machine holds, who change their minds together.
+/// Input of the first or second player of a machine, which change together.
 pub(super) fn held_by(press: Press, nth: usize) -> Press {
     if press == Press::default() { press } else { Press { stay: page_of(press.stay, nth), ..press } }
 }
 
-/// All stays of all machines.
+/// Inputs of all stays of all machines.
 #[derive(Debug, Default)]
 pub(super) struct Presses {
     pages: BTreeMap<StreamId, Page>,
@@ -33,7 +34,7 @@ pub(super) struct Presses {
     pub(super) checked: u64,
 }
 
-/// What was held in each frame of a stay, from the first one on in which anything could be.
+/// Inputs of a stay by frame, from the first frame on that can have one.
 #[derive(Debug)]
 struct Stay {
     first: Frame,
@@ -42,7 +43,7 @@ struct Stay {
 }
 
 impl Presses {
-    /// The page of a stream, begun if there is none.
+    /// Page of a stream, new if it has none.
     pub(super) fn page(&mut self, stream: StreamId) -> Page {
         let next = self.stays.len() as Page + 1;
         let page = *self.pages.entry(stream).or_insert(next);
@@ -52,14 +53,14 @@ impl Presses {
         page
     }
 
-    /// A player changes its input to a value no player ever held.
+    /// Changes a player's input to a value that was never used.
     pub(super) fn press(&mut self, page: Page) -> Press {
         let stay = &mut self.stays[usize::from(page) - 1];
         stay.pressed += 1;
         Press { stay: page, count: stay.pressed }
     }
 
-    /// The session decided these frames while this was held.
+    /// Records the input of the frames that the session has just decided.
     pub(super) fn write(&mut self, page: Page, frames: (Frame, Frame), held: Press) -> Result<(), String> {
         let stay = &mut self.stays[usize::from(page) - 1];
         for frame in (frames.0.number()..=frames.1.number()).map(Frame::new) {
@@ -72,7 +73,7 @@ impl Presses {
         Ok(())
     }
 
-    /// What the player of a stream held in a frame. Before it sat down it held nothing.
+    /// Input of a stream's player in a frame; the default before its stay.
     pub(super) fn held(&mut self, page: Page, frame: Frame) -> Press {
         let Some(stay) = usize::from(page & !SECOND).checked_sub(1).map(|nth| &self.stays[nth]) else {
             return Press::default();
@@ -93,7 +94,7 @@ mod tests {
     use gaggle_timeline::Incarnation;
 
     #[test]
-    fn the_book_says_what_was_held_when() {
+    fn record_has_input_of_every_frame() {
         let mut presses = Presses::default();
         let stream = StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(2) };
         let page = presses.page(stream);
@@ -105,9 +106,9 @@ mod tests {
             [4, 6, 7].map(|frame| presses.held(page, Frame::new(frame))),
             [Press::default(), Press::default(), press]
         );
-        assert_eq!(presses.held(0, Frame::new(7)), Press::default(), "an empty seat presses nothing");
+        assert_eq!(presses.held(0, Frame::new(7)), Press::default(), "an empty slot has an input");
         let second = presses.held(page_of(page, 1), Frame::new(7));
-        assert!(second != press && second == held_by(press, 1), "two at a machine hold different things");
+        assert!(second != press && second == held_by(press, 1), "two players of a machine have equal inputs");
         assert!(presses.write(page, (Frame::new(9), Frame::new(9)), press).is_err(), "8 is missing");
     }
 }

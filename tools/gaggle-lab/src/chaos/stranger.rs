@@ -1,5 +1,6 @@
-//! A peer with another build of the game that tries to join at every peer again and again: rejected
-//! by all, without effect on the match.
+//! A peer with another build of the game that keeps trying to join and must be rejected by all.
+//!
+//! Called by `company.rs`. Absent: the match, on which it must have no effect.
 
 use gaggle_kit::{Micros, PeerId, Prng};
 use gaggle_link::sim::{NetChange, SimNet};
@@ -10,21 +11,21 @@ use gaggle_timeline::{
 
 use super::broth::{MixGame, Press};
 
-/// So often it is started anew and knocks again.
+/// Time after which it restarts and tries again.
 const KNOCK_INTERVAL: Micros = Micros::from_secs(7);
 
-/// A machine with another build.
+/// A machine with another build of the game.
 pub(super) struct Stranger {
-    /// Its place on the network.
+    /// Index of the machine on the network.
     index: usize,
     rng: Prng,
     knocks: Option<Knocks>,
     next_knock: Micros,
-    /// How often it was refused.
+    /// Rejections so far.
     pub(super) refused: u64,
 }
 
-/// One of its starts.
+/// One attempt, at all peers that are on.
 struct Knocks {
     timeline: Timeline<MixGame>,
     exchange: Driver,
@@ -42,7 +43,7 @@ impl Stranger {
         net.id(self.index)
     }
 
-    /// Runs whatever is due. `on` are the machines there are.
+    /// Runs the ticks that are due. `on` has the machines that are switched on.
     pub(super) fn step(&mut self, net: &SimNet, config: &TimelineConfig, on: &[usize]) -> Result<(), String> {
         if net.now() >= self.next_knock {
             self.next_knock = net.now() + KNOCK_INTERVAL;
@@ -60,7 +61,7 @@ impl Stranger {
             match event {
                 SessionEvent::Rejected { reason: RejectReason::Shape { .. }, .. } => self.refused += 1,
                 SessionEvent::Synchronizing { .. } => {}
-                other => return Err(format!("a peer with another build is told {other:?}")),
+                other => return Err(format!("a peer with another build got {other:?}")),
             }
         }
         let is_in = knocks.timeline.session().is_running();
@@ -70,7 +71,7 @@ impl Stranger {
     fn knock(&mut self, net: &SimNet, config: &TimelineConfig, on: &[usize]) {
         let name = Incarnation(self.rng.next_u32());
         let session: Session<Press> =
-            Session::join(config.clone(), net.id(self.index), 1, name).expect("sound settings");
+            Session::join(config.clone(), net.id(self.index), 1, name).expect("valid settings");
         let mut timeline = Timeline::new(session, MixGame::of(64));
         timeline.session_mut().set_shape(7);
         let now = net.local_now(self.index);

@@ -1,5 +1,7 @@
-//! Events of one peer: each once, in order, none missing. A reader of the events knows the players,
-//! the leader and that another branch goes on.
+//! Check of one peer's events: each once, in order, none missing.
+//!
+//! A reader of the events alone must know the players, the leader and changes of branch. Called by
+//! `machine.rs`. Absent: inputs and states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,39 +10,39 @@ use gaggle_timeline::{Session, SessionEvent};
 
 use super::broth::Press;
 
-/// Last event about a peer that was not heard.
+/// Last event about a peer that is not heard from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Silence {
     Interrupted,
     Gone,
 }
 
-/// What happens to one peer at one frame no more than once in a stay.
+/// Events that can happen to one peer at one frame only once in a stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
     Desync,
     Recovered,
 }
 
-/// Tells one stay in a match from the next.
+/// Identity of a stay in a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Stay {
-    /// The frame whose state it began with.
+    /// Frame of the state it started with.
     pub(super) origin: Frame,
     pub(super) states_taken: u64,
 }
 
-/// What a session knows after a tick.
+/// Knowledge of a session after a tick.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Known {
-    /// Who plays, and where they sit.
+    /// Players and their slots.
     present: BTreeMap<PeerId, SlotSet>,
     lead: Option<PeerId>,
     history: u64,
 }
 
 impl Known {
-    /// At the last frame it confirmed; none before it confirmed one in this stay.
+    /// Knowledge at the last confirmed frame; none before the first one of a stay.
     pub(super) fn by(session: &Session<Press>) -> Option<Known> {
         let frame = session.confirmed_frame();
         let here = session.roster().iter().filter(|row| row.is_present_at(frame));
@@ -53,33 +55,33 @@ impl Known {
     }
 }
 
-/// What was told.
+/// Events so far.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     stay: Stay,
-    /// Since it was last held against what the session knows, a stay began.
+    /// A stay has started since the last comparison.
     pub(super) stay_began: bool,
-    /// Since then another history was told of.
+    /// A change of branch was reported since the last comparison.
     history_changed: bool,
-    /// What a reader of all events knows; none until it sees a match, when it reads the roster.
+    /// Knowledge of a reader of all events; none until it sees a match and reads the roster.
     known: Option<Known>,
     happened: BTreeSet<(Happening, PeerId, Frame)>,
-    /// By peer, differences of which it was not told yet where they come from.
+    /// By peer, desyncs detected and not located yet.
     unlocated: BTreeMap<PeerId, u32>,
-    /// How far coming in was, until it was in.
+    /// Progress of joining in percent, until it is a member.
     percent: Option<u8>,
     stalled: bool,
     started: bool,
-    /// Who is missed.
+    /// Peers that were interrupted or timed out.
     missed: BTreeMap<PeerId, Silence>,
-    /// How often a peer was missed and came back.
+    /// Times a missed peer was resumed.
     pub(super) back: u64,
-    /// How often it was told that its own state was made good.
+    /// Recoveries of its own state that were reported.
     recoveries: u64,
 }
 
 impl Told {
-    /// What was told of states in another stay may be told again.
+    /// Starts a new stay, in which events about states may be repeated.
     pub(super) fn begin_stay(&mut self, stay: Stay) {
         if self.stay != stay {
             self.stay = stay;
@@ -89,12 +91,12 @@ impl Told {
         }
     }
 
-    /// It plays: should it have to come in again, that begins anew.
+    /// Ends joining; a later join starts over.
     pub(super) fn is_in(&mut self) {
         self.percent = None;
     }
 
-    /// Stops missing peers that do not play any more.
+    /// Stops missing peers that are no longer members.
     pub(super) fn forget_absent(&mut self, plays: impl Fn(PeerId) -> bool) {
         self.missed.retain(|peer, _| plays(*peer));
     }
@@ -104,8 +106,7 @@ impl Told {
         !self.missed.is_empty()
     }
 
-    /// Notes an event of the machine `own`. False if it says what was told already, or what cannot
-    /// be after what was told.
+    /// Records an event of the machine `own`. False if it repeats an earlier one or contradicts it.
     pub(super) fn is_news(&mut self, own: PeerId, event: &SessionEvent) -> bool {
         match event {
             SessionEvent::Joined { peer, slots, .. } => {
@@ -123,7 +124,7 @@ impl Told {
             }
             SessionEvent::BranchAbandoned { .. } => {
                 self.history_changed = true;
-                // What was played here is lost only to a state that is taken over.
+                // Frames are abandoned only when another state is imported.
                 self.stay_began
             }
             SessionEvent::Interrupted { peer } => self.missed.insert(*peer, Silence::Interrupted).is_none(),
@@ -140,7 +141,7 @@ impl Told {
             SessionEvent::Started => !std::mem::replace(&mut self.started, true),
             SessionEvent::JoinProgress { percent } => {
                 let before = self.percent.replace(*percent);
-                // From zero again, if the donor failed.
+                // From 0 again, if the donor failed.
                 before.is_none_or(|before| *percent > before || *percent == 0 && before > 0)
             }
             SessionEvent::DesyncDetected { peer, frame, .. } => {
@@ -161,23 +162,22 @@ impl Told {
         }
     }
 
-    /// A tick is over: all that was told leads to what the session knows now, if it sees a match,
-    /// and to how often it was made good.
+    /// Compares the events of a tick with the session's knowledge and its count of recoveries.
     pub(super) fn expect(&mut self, now: Option<Known>, recoveries: u64) -> Result<(), String> {
         if self.recoveries != recoveries {
             let told = self.recoveries;
-            return Err(format!("was made good {recoveries} times and told so {told} times"));
+            return Err(format!("recovered {recoveries} times and reported {told} of them"));
         }
         let Some(now) = now else { return Ok(()) };
         let stay_began = std::mem::take(&mut self.stay_began);
         let history_changed = std::mem::take(&mut self.history_changed);
         let Some(known) = self.known.replace(now.clone()) else { return Ok(()) };
         if (&known.present, known.lead) != (&now.present, now.lead) {
-            return Err(format!("was told of {known:?}, and there is {now:?}"));
+            return Err(format!("reported {known:?}, but knows {now:?}"));
         }
         match (history_changed, known.history != now.history) {
-            (true, false) if !stay_began => Err("is told of another history, and it is the same".to_owned()),
-            (false, true) => Err("is not told that another history goes on".to_owned()),
+            (true, false) if !stay_began => Err("reported another branch, but it is the same".to_owned()),
+            (false, true) => Err("did not report that another branch goes on".to_owned()),
             _ => Ok(()),
         }
     }
@@ -196,7 +196,7 @@ mod tests {
         PeerId::from_u128(number)
     }
 
-    /// Everybody has a seat of the same number.
+    /// Slot of the same number as the peer.
     fn seat(number: u128) -> SlotSet {
         SlotSet::of(Slot::at(number as usize))
     }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_twice_or_out_of_turn_is_no_news() {
+    fn repeated_or_contradicting_event_is_found() {
         let silent = |number| SessionEvent::Interrupted { peer: peer(number) };
         let gone = |number| SessionEvent::TimedOut { peer: peer(number) };
         let back = |number| SessionEvent::Resumed { peer: peer(number) };
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn another_history_is_told_of_once() {
+    fn change_of_branch_is_reported_once() {
         let mut told = settled();
         assert!(is_news(&mut told, &changed(false)));
         assert_eq!(told.expect(known(&[1], 1, 101), 0), Ok(()));
@@ -327,17 +327,17 @@ mod tests {
     fn joiner_reads_roster() {
         let mut told = Told::default();
         assert_eq!(told.expect(None, 0), Ok(()), "it sees no match");
-        assert!(is_news(&mut told, &came(2)), "all it is brought at once");
+        assert!(is_news(&mut told, &came(2)), "a first join is news");
         assert_eq!(told.expect(known(&[1, 2], 1, 100), 0), Ok(()));
         assert!(!is_news(&mut told, &came(2)) && is_news(&mut told, &went(2)));
     }
 
     #[test]
-    fn what_was_told_before_the_first_frame_of_a_stay_counts() {
+    fn event_before_first_frame_of_stay_counts() {
         let mut told = settled();
         told.begin_stay(Stay { origin: Frame::new(300), states_taken: 1 });
         assert!(is_news(&mut told, &changed(true)));
-        assert_eq!(told.expect(None, 0), Ok(()), "it has confirmed nothing there yet");
+        assert_eq!(told.expect(None, 0), Ok(()), "nothing is confirmed in this stay");
         assert_eq!(told.expect(known(&[1], 1, 200), 0), Ok(()));
     }
 
@@ -357,14 +357,14 @@ mod tests {
         let mut told = settled();
         told.begin_stay(next);
         assert!(is_news(&mut told, &changed(true)));
-        assert_eq!(told.expect(known(&[1], 1, 100), 0), Ok(()), "as much of the same as others had");
+        assert_eq!(told.expect(known(&[1], 1, 100), 0), Ok(()), "the same knowledge in another stay");
     }
 
     #[test]
     fn recovered_peer_hears_it() {
         let (mut told, here) = (settled(), known(&[1], 1, 100));
         assert!(is_news(&mut told, &recovered(1, 60)));
-        assert_eq!(told.expect(here.clone(), 0), Ok(()), "it was another peer");
+        assert_eq!(told.expect(here.clone(), 0), Ok(()), "another peer recovered");
         assert!(is_news(&mut told, &recovered(OWN, 60)));
         assert_eq!(told.expect(here.clone(), 1), Ok(()));
         assert!(told.expect(here, 2).is_err());
@@ -377,24 +377,27 @@ mod tests {
         assert!(is_news(&mut told, &SessionEvent::TimedOut { peer: two }));
         told.begin_stay(Stay { states_taken: 1, ..Stay::default() });
         told.forget_absent(|peer| peer == two);
-        assert!(told.misses_peer(), "it plays in the next stay, too");
+        assert!(told.misses_peer(), "the peer is also in the next stay");
         assert!(!is_news(&mut told, &SessionEvent::Resumed { peer: one }));
         assert!(is_news(&mut told, &SessionEvent::Resumed { peer: two }) && !told.misses_peer());
         assert_eq!(told.back, 1);
     }
 
     #[test]
-    fn what_was_told_of_states_may_be_told_again_in_another_stay() {
+    fn event_about_state_may_repeat_in_another_stay() {
         let mut told = settled();
         assert!(
             is_news(&mut told, &recovered(2, 60))
                 && is_news(&mut told, &SessionEvent::JoinProgress { percent: 80 })
         );
         told.begin_stay(Stay::default());
-        assert!(!is_news(&mut told, &recovered(2, 60)), "the same stay");
+        assert!(!is_news(&mut told, &recovered(2, 60)), "an event repeated in one stay");
         told.begin_stay(Stay { states_taken: 1, ..Stay::default() });
         assert!(is_news(&mut told, &recovered(2, 60)));
-        assert!(!is_news(&mut told, &SessionEvent::JoinProgress { percent: 80 }), "it was not in yet");
+        assert!(
+            !is_news(&mut told, &SessionEvent::JoinProgress { percent: 80 }),
+            "progress repeated before the join ended"
+        );
         told.is_in();
         assert!(is_news(&mut told, &SessionEvent::JoinProgress { percent: 80 }));
     }

@@ -1,5 +1,6 @@
-//! A group of machines: what their players do, what befalls them, and what they must agree on in
-//! the end.
+//! A group of machines that share objects: players, faults, and the comparison in the end.
+//!
+//! Called by `replica_chaos.rs`. Absent: drawn settings (`plan.rs`).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::digest::digest_of;
 
 use super::plan::Plan;
 
-/// Something on the floor.
+/// A replicated object of all supported fields.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Thing {
     #[kind(range = 0.0..=256.0, precision = 1.0 / 64.0, moved_by = velocity)]
@@ -28,20 +29,20 @@ struct Thing {
     paint: u8,
 }
 
-/// What a player is called.
+/// A value that each player writes.
 #[derive(Debug, Clone, PartialEq, State)]
 struct Name(u32);
 
-/// What the lead says the score is.
+/// A value that the leader writes.
 #[derive(Debug, Clone, PartialEq, State)]
 struct Score(u32);
 
-/// Machines wake this often.
+/// Time between two frames of a machine.
 const FRAME: Micros = Micros::from_millis(25);
-/// So long after everything healed all must be equal.
+/// Time after healing within which all machines must be equal.
 const PATIENCE: Micros = Micros::from_secs(60);
 
-/// What a run showed.
+/// Events and figures of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) claims: u64,
@@ -97,10 +98,10 @@ pub(super) struct Group {
     accused: Option<String>,
 }
 
-/// What a machine knows of an object: holder, place, velocity, count, paint.
+/// Knowledge of an object: authority, place, velocity, count, paint.
 type Known = BTreeMap<ObjectId, (Option<Slot>, Thing)>;
 
-/// The values of all players.
+/// Values of all players.
 type Values = Vec<(Option<Name>, Option<Score>)>;
 
 impl Group {
@@ -139,7 +140,7 @@ impl Group {
         let seed = self.plan.seed * 1_000_003 + index as u64 * 1_009 + self.lives[index];
         let entry = if index == 0 && self.lives[0] == 1 { JoinMode::Create } else { JoinMode::Join };
         let player = Slot::at(index);
-        let session = Session::new(config, kinds, player, entry, seed).expect("settings that make sense");
+        let session = Session::new(config, kinds, player, entry, seed).expect("valid settings");
         let carrier = if self.lives[index] == 1 {
             self.world.carrier(index)
         } else {
@@ -164,7 +165,7 @@ impl Group {
             }
         }
         self.world.apply(&NetChange::Heal);
-        // Links that fail by themselves would go on to change who is there.
+        // Links that fail at random would keep changing the roster.
         let fair = Conditions { loss: Chance::percent(5), burst: None, ..self.plan.conditions };
         self.world.set_all(fair);
         for index in 0..self.plan.peers {
@@ -181,7 +182,7 @@ impl Group {
             }
             match self.compare() {
                 Ok(compared) => {
-                    // And it stays so.
+                    // The equality must last.
                     self.live(Micros::from_secs(5), false);
                     self.compare().map_err(|why| format!("equal, and then not: {why}"))?;
                     self.tally.compared += compared;
@@ -196,14 +197,14 @@ impl Group {
         Err(format!("not equal {} s after healing: {difference}", PATIENCE.get() / 1_000_000))
     }
 
-    /// Something happens to machines or network, now and then.
+    /// Applies a fault now and then.
     fn befall(&mut self) {
         let peers = self.plan.peers as u32;
         let alive = self.machines.iter().flatten().count();
         let index = self.random.below(peers) as usize;
         match self.random.below(40) {
             0 | 1 if alive > 1 => self.kill(index),
-            // Hosts die as often as all others together.
+            // Half of all deaths are those of hosts.
             2 if alive > 1 => {
                 let host = (0..self.plan.peers).find(|&index| {
                     self.machines[index].as_ref().is_some_and(|machine| machine.session.is_leader())
@@ -278,7 +279,7 @@ impl Group {
         });
     }
 
-    /// Hash over the objects every machine knows.
+    /// Hash over the objects that every machine knows.
     fn known_hash(&self) -> u64 {
         let mut hasher = StateHasher::new();
         for machine in self.machines.iter().flatten() {
@@ -293,7 +294,7 @@ impl Group {
         hasher.finish()
     }
 
-    /// All machines know the same, objects and values; how many objects that is.
+    /// Compares objects and values of all machines. Returns the number of objects.
     fn compare(&self) -> Result<u64, String> {
         let players: Vec<Slot> = (0..self.plan.peers).map(Slot::at).collect();
         let known = |machine: &Machine| -> (Known, Values) {
@@ -331,12 +332,12 @@ impl Group {
     }
 }
 
-/// What a player does in a frame.
+/// Actions of a player in a frame.
 fn play(session: &mut Session, random: &mut Prng, plan: &Plan, tally: &mut Tally) {
     if !session.is_member() {
         return;
     }
-    // Whatever this machine holds drifts, some of it.
+    // Some of the objects it has authority over drift.
     let mine: Vec<ObjectId> = session.iter_authoritative::<Thing>().collect();
     for id in &mine {
         if random.chance(1, 8) {

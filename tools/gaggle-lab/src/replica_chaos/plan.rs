@@ -1,4 +1,6 @@
-//! What is drawn from a seed before a run begins: so that a failure can be told in one line.
+//! Settings of a run, drawn from its seed, and the command that repeats it.
+//!
+//! Called by `replica_chaos.rs`. Absent: faults (`group.rs`).
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -7,12 +9,12 @@ use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Burst, Chance, Conditions};
 use gaggle_replica::AuthorityPolicy;
 
-/// So many machines may share.
+/// Range of machines of a group.
 pub(super) const PEERS: RangeInclusive<i64> = 2..=32;
-/// So many objects.
+/// Range of objects of a group.
 pub(super) const OBJECTS: RangeInclusive<i64> = 1..=10_000;
 
-/// Plan of one run.
+/// Settings of one run.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub(super) seed: u64,
@@ -51,7 +53,7 @@ impl Plan {
         }
     }
 
-    /// How to run it again.
+    /// Command that repeats the run.
     pub(super) fn command(&self) -> String {
         let option = |name: &str, value: Option<u16>| {
             value.map(|value| format!(" --{name} {value}")).unwrap_or_default()
