@@ -1,8 +1,8 @@
-//! `cargo xtask bench gander [--json]`: what a frame of gander costs, with a full house.
+//! `cargo xtask bench gander [--json]`: cost of a frame of gander with a full house: four knights,
+//! fourteen riders, three Herns and their eggs.
 //!
-//! A full house is four knights, fourteen riders, three Herns and whatever eggs come of it. The
-//! figures of the other side are those published for a browser game of the same rules, written in
-//! JavaScript and measured on a machine like this one: orders of magnitude, not a race in one run.
+//! The compared figures are published ones of a browser game with the same rules in JavaScript,
+//! measured on a similar machine: an order of magnitude, not a race. Absent: network.
 
 mod full_house;
 
@@ -21,10 +21,10 @@ use full_house::FullHouse;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Frames of one lap, and laps of one figure.
+/// Frames of one lap; a figure takes several laps.
 const FRAMES: usize = 600;
 const LAPS: usize = 15;
-/// How far back a rollback goes.
+/// Frames that a rollback goes back.
 const DEPTH: usize = 8;
 
 fn main() -> ExitCode {
@@ -40,7 +40,7 @@ fn tick(game: &mut Gander, frame: usize, pads: &[Pad; SEATS]) {
     game.tick(&Inputs::confirmed(Frame::new(frame as u32), pads, SlotSet::first(SEATS)));
 }
 
-/// The median over laps of what `work` costs for one of `per` things, in nanoseconds of CPU time.
+/// Median over laps of the CPU nanoseconds per item, if `work` does `per` items.
 fn nanoseconds(per: usize, mut work: impl FnMut()) -> f64 {
     let laps: Vec<f64> = (0..LAPS)
         .map(|_| {

@@ -1,5 +1,7 @@
-//! Machines with clocks of their own: each ticks when its clock says so, at the speed its session
-//! asks for, and reads its socket only then. Gaggle alone; the others leave time to the game.
+//! Peers with clocks of their own: each ticks by its clock, at the speed its session asks for, and
+//! reads its socket only then. Gaggle alone, because other libraries leave time to the game.
+//!
+//! `rows::time` runs it. Absent: what is judged.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,44 +15,44 @@ use crate::gaggle::session;
 use crate::link::{Wire, link};
 use crate::network::{NetConditions, Network, Socket};
 
-/// Time between two looks at the machines.
+/// Resolution of the simulated time.
 const STEP_US: u64 = 1_000;
 
-/// Frames a machine that slept may make up at once.
+/// Frames a peer that slept may catch up at once.
 const MAKE_UP_TICKS_MAX: u32 = 4;
 
-/// Least distance of two taps of one player, in ticks: no library can tell closer ones apart, since
-/// two taps in one frame are one.
+/// Least distance between two taps of a player, in ticks: two taps in one frame are one for any
+/// library.
 const TAP_TICKS_MIN: u64 = 10;
 
-/// A held direction, and a button that is pressed and released between two ticks.
+/// A held direction, and a button pressed and released between two ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Input)]
 pub struct Pad {
-    /// What is held.
+    /// The held direction.
     pub held: u8,
-    /// What was tapped.
+    /// Whether the button was tapped.
     #[input(one_shot)]
     pub tap: bool,
 }
 
-/// What one player did, as the game saw it.
+/// Actions of one player as the game saw them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, State)]
 pub struct Seen {
     held: u8,
-    /// Times what is held changed.
+    /// Changes of the held direction.
     pub changes: u32,
     /// Number of taps.
     pub taps: u32,
 }
 
-/// A game that counts what it is told, so that nothing can get lost or told twice unnoticed.
+/// A game that counts its inputs, to show lost and doubled ones.
 #[derive(Clone, PartialEq, Eq, Default, Debug, State)]
 pub struct Ledger {
     seen: [Seen; 4],
 }
 
 impl Ledger {
-    /// What this player did.
+    /// Actions of this player.
     pub fn seen(&self, player: usize) -> Seen {
         self.seen[player]
     }
@@ -75,16 +77,16 @@ pub struct Machine {
     exchange: Driver,
     link: Endpoint<Wire>,
     pace: TickClock,
-    /// How fast its clock runs, in millionths.
+    /// Speed of its clock, in millionths.
     pub clock_ppm: u64,
-    /// It does nothing before this moment.
+    /// It does nothing before this time.
     pub asleep_until_us: u64,
     ticks: u64,
     pressed: Seen,
     tapped_at: u64,
-    /// Ticks in which the match did not go on.
+    /// Ticks in which the match did not advance.
     pub stalled: u64,
-    /// The farthest its speed was from 1 so far, in millionths.
+    /// Largest deviation of its speed from 1 so far, in millionths.
     pub bend_ppm_max: u32,
 }
 
@@ -99,39 +101,39 @@ impl Machine {
         self.timeline.game()
     }
 
-    /// What its player really did.
+    /// Actions its player really made.
     pub fn pressed(&self) -> Seen {
         self.pressed
     }
 
-    /// Where it is in the match, in frames.
+    /// Position in the match, in frames.
     pub fn position(&self) -> f64 {
         let frame = f64::from(self.session().current_frame().number());
         frame + f64::from(self.pace.alpha_permille()) / 1_000.0
     }
 
-    /// The time it slept is lost to its clock, as to a suspended page's.
+    /// Its clock does not count the time it slept, like that of a suspended page.
     fn wake(&mut self, now: Micros) {
         self.pace = TickClock::new(60, now);
     }
 }
 
-/// Machines on a network.
+/// Peers on a network.
 pub struct Clockwork {
     network: Rc<RefCell<Network<Vec<u8>>>>,
     /// Peers by slot.
     pub machines: Vec<Machine>,
     now_us: u64,
     seed: u64,
-    /// Whether players press keys.
+    /// Whether players press buttons.
     pub pressing: bool,
 }
 
 impl Clockwork {
-    /// Machines with perfect clocks, one player each, that have shaken hands.
+    /// Connected peers with exact clocks, one player each.
     ///
     /// # Panics
-    /// If they do not come together within ten seconds.
+    /// If they are not connected within ten seconds.
     pub fn new(players: usize, config: &TimelineConfig, weather: NetConditions, seed: u64) -> Clockwork {
         let clear = NetConditions { jitter_us: 0, loss: 0.0, ..weather };
         let network = Rc::new(RefCell::new(Network::new(players, clear, seed)));
@@ -159,17 +161,17 @@ impl Clockwork {
         clockwork
     }
 
-    /// The network, to change its weather.
+    /// The network, to change its conditions.
     pub fn network(&self) -> std::cell::RefMut<'_, Network<Vec<u8>>> {
         self.network.borrow_mut()
     }
 
-    /// The true time, in microseconds.
+    /// True time, in microseconds.
     pub fn now_us(&self) -> u64 {
         self.now_us
     }
 
-    /// Runs for so many seconds; `watch` looks at every step.
+    /// Runs for this many seconds; `watch` is called at every step.
     pub fn run(&mut self, seconds: f64, mut watch: impl FnMut(&Clockwork)) {
         let end_us = self.now_us + (seconds * 1e6) as u64;
         while self.now_us < end_us {
@@ -230,9 +232,9 @@ impl Machine {
         if happens(0.05, seed, drawn(2)) && self.ticks >= self.tapped_at + TAP_TICKS_MIN {
             self.tapped_at = self.ticks;
             self.pressed.taps += 1;
-            session.set_input(slot, Pad { held, tap: true }).expect("the own slot is local");
+            session.set_input(slot, Pad { held, tap: true }).expect("the peer's own slot is local");
         }
-        // Released before the tick looks at it.
-        session.set_input(slot, Pad { held, tap: false }).expect("the own slot is local");
+        // Released before the tick samples it.
+        session.set_input(slot, Pad { held, tap: false }).expect("the peer's own slot is local");
     }
 }

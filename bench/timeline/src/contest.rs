@@ -1,4 +1,6 @@
-//! What a library has to offer to be measured.
+//! The interface of a measured library, and the counted game it drives.
+//!
+//! Each library implements [`Contestant`]; `matches` and `cost` call it. Absent: any one library.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,107 +10,106 @@ use gaggle_kit::State;
 use crate::game::Game;
 use crate::network::Socket;
 
-/// One peer of a match, played through one library.
+/// One peer of a match in one library.
 pub trait Contestant: Sized {
-    /// The library, as the report names it.
+    /// Name of the library in the report.
     const NAME: &'static str;
 
-    /// What is played.
+    /// Game of the match.
     type Game: Game;
 
-    /// What the library gives to its socket.
+    /// Type the library sends through its socket.
     type Packet;
 
-    /// Takes a seat. Peer `me` has the player of the same number.
+    /// A peer with the player of the same number.
     fn join(setup: &Setup, me: usize, socket: Socket<Self::Packet>) -> Self;
 
-    /// Works on the handshake, if the library has one; true once the match can begin.
+    /// Continues the handshake, if the library has one; true once the match can begin.
     fn ready(&mut self) -> bool;
 
-    /// One frame: receive, give the sample, simulate, send. A stalled peer gets the same sample
-    /// again next time.
+    /// One frame: receive, submit the input, simulate, send. A stalled peer gets the same input
+    /// again in the next step.
     fn step(&mut self, sample: <Self::Game as Game>::Input) -> Step;
 
-    /// The game and what was done with it.
+    /// The game and the calls made to it.
     fn stage(&self) -> &Stage<Self::Game>;
 
-    /// A snapshot, as the library has it made.
+    /// Takes a snapshot in the way the library does.
     fn keep(snapshot: &mut Self::Game, game: &Self::Game) {
         snapshot.copy_from(game);
     }
 }
 
-/// What all peers of a match have in common.
+/// Settings shared by all peers of a match.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Players, each on a peer of its own.
+    /// Players, each at a peer of its own.
     pub players: usize,
-    /// The library's setting for its prediction window.
+    /// Prediction window, in the unit of the library.
     pub window: usize,
     /// Input delay in frames.
     pub delay: usize,
-    /// Inputs, losses and whatever the library draws.
+    /// Seed of inputs, losses and the library's own randomness.
     pub seed: u64,
-    /// Whether messages are encoded to bytes on their way, where a library leaves that to its
-    /// socket.
+    /// Whether messages are encoded to bytes, for libraries that leave this to their socket.
     pub encoded: bool,
-    /// Log of the game's calls, if they are to be recorded.
+    /// Log of the game's calls, if it is recorded.
     pub log: Option<Log>,
 }
 
 impl Setup {
-    /// Window 8, no delay.
+    /// Window 8 and no input delay.
     pub fn players(players: usize) -> Setup {
         Setup { players, window: 8, delay: 0, seed: 1, encoded: false, log: None }
     }
 
-    /// With this window.
+    /// Sets the prediction window.
     #[must_use]
     pub fn window(self, window: usize) -> Setup {
         Setup { window, ..self }
     }
 
-    /// With this input delay.
+    /// Sets the input delay.
     #[must_use]
     pub fn delay(self, delay: usize) -> Setup {
         Setup { delay, ..self }
     }
 
-    /// With this seed.
+    /// Sets the seed.
     #[must_use]
     pub fn seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
-    /// With messages encoded to bytes.
+    /// Lets messages be encoded to bytes.
     #[must_use]
     pub fn encoded(self) -> Setup {
         Setup { encoded: true, ..self }
     }
 }
 
-/// What became of a step.
+/// Result of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The library waits for a peer's input.
+    /// The library waits for input of a peer.
     Stalled,
-    /// The match is one frame further.
+    /// The match advanced by one frame.
     Advanced,
 }
 
-/// How often the game was called.
+/// Counts of the calls to the game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Calls {
-    /// Frames simulated, again or for the first time.
+    /// Frames simulated, resimulated ones included.
     pub ticks: u64,
-    /// Number of snapshots taken.
+    /// Snapshots taken.
     pub saves: u64,
-    /// Snapshots returned to.
+    /// Snapshots loaded.
     pub loads: u64,
 }
 
 impl Calls {
-    /// What was added since an earlier moment.
+    /// Difference to an earlier count.
     #[must_use]
     pub fn since(self, earlier: Calls) -> Calls {
         Calls {
@@ -119,23 +120,23 @@ impl Calls {
     }
 }
 
-/// One call of the game.
+/// One call to the game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
     /// A frame was simulated.
     Tick,
-    /// The state before this frame was kept.
+    /// The state before this frame was saved.
     Save(u32),
-    /// The state before this frame was restored.
+    /// The state before this frame was loaded.
     Load(u32),
-    /// The kept state before this frame was hashed.
+    /// The saved state before this frame was hashed.
     Hash(u32),
 }
 
-/// Calls of all peers' games in the order they happened.
+/// Calls to the games of all peers, in order, with the peer.
 pub type Log = Rc<RefCell<Vec<(usize, Call)>>>;
 
-/// A peer's game, with its calls counted.
+/// A peer's game with counted calls.
 #[derive(Debug)]
 pub struct Stage<G> {
     /// Game that the library runs.
@@ -146,12 +147,12 @@ pub struct Stage<G> {
 }
 
 impl<G: Game> Stage<G> {
-    /// A new game for this peer.
+    /// A new game of this peer.
     pub fn new(setup: &Setup, me: usize) -> Stage<G> {
         Stage { game: G::new(), calls: Calls::default(), me, log: setup.log.clone() }
     }
 
-    /// Calls so far.
+    /// Counts so far.
     pub fn calls(&self) -> Calls {
         self.calls
     }
@@ -163,19 +164,19 @@ impl<G: Game> Stage<G> {
         self.game.tick(inputs);
     }
 
-    /// Says that the library has a snapshot taken.
+    /// Records that the library saved a snapshot.
     pub fn saved(&mut self, frame: u32) {
         self.calls.saves += 1;
         self.note(Call::Save(frame));
     }
 
-    /// Says that the library has a snapshot restored.
+    /// Records that the library loaded a snapshot.
     pub fn loaded(&mut self, frame: u32) {
         self.calls.loads += 1;
         self.note(Call::Load(frame));
     }
 
-    /// Says that the library has a snapshot hashed.
+    /// Records that the library hashed a snapshot.
     pub fn hashed(&mut self, frame: u32) {
         self.note(Call::Hash(frame));
     }

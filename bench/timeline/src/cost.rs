@@ -1,9 +1,8 @@
 //! CPU time and allocations per frame and peer, net of the game.
 //!
-//! The game's part is measured, not estimated: one match writes down every tick, save, load and
-//! hash; the same calls are then made on games alone, in the same order and with as many snapshots,
-//! and timed the same way. What a match takes beyond that is the library's, the in-memory socket
-//! included. Hashes are asked for by Gaggle only, whose desync detection is always on.
+//! The game's part is measured by repeating the logged calls of a match on games alone; the rest is
+//! the library's, the in-memory socket included. Only Gaggle hashes, for its desync detection.
+//! `rows` call it. Absent: targets.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -18,33 +17,33 @@ use crate::game::{Game, Pressed};
 use crate::matches::Match;
 use crate::network::NetConditions;
 
-/// Frames played before anything is measured: buffers have grown by then.
+/// Frames played before measuring, so that buffers have grown.
 const WARM_UP_FRAMES: u64 = 240;
 
-/// What a frame costs one peer.
+/// Cost of a frame at one peer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
-    /// Thread CPU time with the game, in nanoseconds.
+    /// CPU time of the thread with the game, in nanoseconds.
     pub total_ns: f64,
-    /// The same without the game's ticks, saves and loads.
+    /// CPU time without the game's ticks, saves and loads, in nanoseconds.
     pub net_ns: f64,
     /// Heap allocations, the game's included.
     pub allocations: f64,
-    /// Frames simulated: 1 without rollback.
+    /// Frames simulated per frame of the match: 1 without rollback.
     pub ticks: f64,
 }
 
-/// Something that can be measured again and again, in turn with others.
+/// A measurement that is repeated in turns with others.
 pub trait Meter {
     /// One measurement with this seed.
     fn lap(&self, seed: u64) -> Cost;
 
-    /// Plays `frames` frames after the warm-up, then repeats the game calls of these frames
-    /// `replays` times without a library: for profilers that count from outside.
+    /// Plays `frames` frames after the warm-up, then repeats their game calls `replays` times
+    /// without a library, for profilers that count from outside.
     fn exercise(&self, frames: u64, replays: u64);
 }
 
-/// Measures all in turn, so that a busy neighbour hurts everybody alike; the medians, in order.
+/// Medians of meters measured in turns, so that other load affects all equally; in order.
 pub fn in_turn(meters: &[Box<dyn Meter>], laps: u64) -> Vec<Cost> {
     let mut measured = vec![Vec::new(); meters.len()];
     for seed in 1..=laps {
@@ -65,7 +64,7 @@ fn middle(costs: &[Cost]) -> Cost {
     }
 }
 
-/// Matches of one library under one setup.
+/// Matches of one library with one setup.
 pub struct Course<C> {
     setup: Setup,
     weather: NetConditions,
@@ -74,7 +73,7 @@ pub struct Course<C> {
 }
 
 impl<C: Contestant + 'static> Course<C> {
-    /// Matches of so many frames.
+    /// Matches of this many frames.
     pub fn meter(setup: &Setup, weather: NetConditions, frames: u64) -> Box<dyn Meter> {
         let setup = setup.clone();
         Box::new(Course::<C> { setup, weather, frames, contestant: PhantomData })
@@ -97,7 +96,7 @@ impl<C: Contestant> Meter for Course<C> {
 
         let tallies = game.tallies();
         let ticks = tallies.iter().map(|tally| tally.calls.ticks).sum::<u64>() as f64;
-        // Per frame of the match: a library that stalls has the cost of waiting, too.
+        // Per frame of the match, so that a library that stalls is charged for waiting.
         let advanced = tallies.iter().map(|tally| tally.advanced).sum::<u64>() as f64;
         let mut alone = Alone::<C>::new(&setup);
         alone.play(&log[..warm_up]);
@@ -121,14 +120,13 @@ impl<C: Contestant> Meter for Course<C> {
         let (log, warm_up) = calls::<C>(&self.setup, self.weather, frames);
         let mut alone = Alone::<C>::new(&self.setup);
         for _ in 0..replays {
-            // Only what follows the warm-up: that is what two matches of different length differ
-            // by.
+            // Only calls after the warm-up, by which two matches of different length differ.
             alone.play(&log[warm_up..]);
         }
     }
 }
 
-/// What a match does with the games, and how much of it belongs to the warm-up.
+/// Calls of a match to its games, and how many of them belong to the warm-up.
 fn calls<C: Contestant>(setup: &Setup, weather: NetConditions, frames: u64) -> (Vec<(usize, Call)>, usize) {
     let log = Rc::new(RefCell::new(Vec::new()));
     let logged = Setup { log: Some(Rc::clone(&log)), ..setup.clone() };
@@ -139,7 +137,7 @@ fn calls<C: Contestant>(setup: &Setup, weather: NetConditions, frames: u64) -> (
     (log.take(), warm_up)
 }
 
-/// Games without a library, on which the calls of a match are made again.
+/// Games without a library, on which the calls of a match are repeated.
 struct Alone<C: Contestant> {
     games: Vec<C::Game>,
     kept: Vec<Vec<C::Game>>,

@@ -1,8 +1,8 @@
-//! The same inputs over the same bad network through two libraries and through none: all three must
-//! end in the same state.
+//! The same inputs over the same bad network through a library and in a straight run: the states at
+//! one frame must be equal.
 //!
-//! The state at one frame is noted inside the state, so that rollback corrects the note with the
-//! rest; after a while in clear weather every peer's note is final.
+//! That state is noted inside the state, so rollback corrects it too; on a good network it becomes
+//! final. The differential test and `rows::agreement` play it. Absent: cost.
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ use crate::game::{Game, Tiny, straight_run};
 use crate::matches::{Match, Tally};
 use crate::network::{NetConditions, frame_us};
 
-/// The frame whose state is compared: three seconds into the match.
+/// Frame whose state is compared: three seconds into the match.
 const NOTED_FRAME: u32 = 180;
 
-/// Steps in bad weather at most; then it clears up.
+/// Steps on the bad network at most.
 const STORM_STEPS: u64 = 360;
 
-/// Steps everybody has to become sure of the noted frame in clear weather.
+/// Steps on a good network, for all peers to confirm the noted frame.
 const CLEAR_STEPS: u64 = 180;
 
-/// The game, which remembers how it looked at one frame.
+/// The game with a note of its state at one frame.
 #[derive(Clone, PartialEq, Eq, Debug, State)]
 pub struct Diary {
     frame: u32,
@@ -51,7 +51,7 @@ impl Game for Diary {
     }
 }
 
-/// A match drawn from a seed: who plays, how far they may guess, what the network does.
+/// Players, window, delay and network of a match, drawn from a seed.
 #[derive(Clone, Debug)]
 pub struct Trial {
     setup: Setup,
@@ -60,7 +60,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The trial of this seed.
+    /// Draws the trial of this seed.
     pub fn draw(seed: u64) -> Trial {
         let mut draws = 0;
         let mut below = |limit: u64| {
@@ -68,8 +68,8 @@ impl Trial {
             draw(seed, [draws, 0, 0]) % limit
         };
         let players = 2 + below(3) as usize;
-        // Lockstep once in eight; ggrs takes 1 for "guess nothing, but roll back", which stalls on
-        // every latency.
+        // Lockstep in one of eight. Window 1 is left out: ggrs takes it for no prediction but with
+        // rollback, which stalls at any latency.
         let window = if below(8) == 0 { 0 } else { 2 + below(11) as usize };
         let delay = below(4) as usize;
         let setup = Setup::players(players).window(window).delay(delay).seed(seed);
@@ -104,11 +104,11 @@ impl Trial {
         }
         game.network().set_weather(NetConditions::latency(2));
         let mut left = CLEAR_STEPS;
-        // Lockstep over a bad network may not have come far: wait until all are past the frame.
+        // A lockstep match may be slow on a bad network: wait until all peers are past the frame.
         while left > 0 || game.peers().iter().any(|peer| peer.stage().game.frame <= NOTED_FRAME) {
             game.step();
             left = left.saturating_sub(1);
-            assert!(game.steps() < 100_000, "{} does not get on: {self:?}", C::NAME);
+            assert!(game.steps() < 100_000, "{} makes no progress: {self:?}", C::NAME);
         }
         let straight: Diary = straight_run(game.presses(), self.setup.delay, NOTED_FRAME as usize);
         for (peer, contestant) in game.peers().iter().enumerate() {
@@ -121,7 +121,7 @@ impl Trial {
     }
 }
 
-/// A library that did not end where the straight run does.
+/// A library whose state differs from the straight run.
 #[derive(Clone, Debug)]
 pub struct Mismatch {
     library: &'static str,

@@ -1,4 +1,4 @@
-//! fortress-rollback 0.13 as a contestant.
+//! fortress-rollback 0.13 as a contestant. Absent: other libraries.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use crate::contest::{Contestant, Setup, Stage, Step};
 use crate::game::Game;
 use crate::network::Socket;
 
-/// A peer played through fortress-rollback.
+/// A peer in fortress-rollback.
 pub struct Fortress<G: Game> {
     session: P2PSession<Types<G>>,
     stage: Stage<G>,
     me: PlayerHandle,
 }
 
-/// What fortress-rollback gives to its socket; see [`crate::ggrs::Packet`].
+/// Type fortress-rollback sends; see [`crate::ggrs::Packet`].
 #[derive(Debug)]
 pub enum Packet {
-    /// As it hands it over.
+    /// The message as a value.
     Value(Message),
-    /// As its UDP socket sends it.
+    /// Bytes as its UDP socket sends them.
     Bytes(Vec<u8>),
 }
 
@@ -54,17 +54,17 @@ impl<G: Game> Contestant for Fortress<G> {
         };
         let mut builder = SessionBuilder::<Types<G>>::new()
             .with_num_players(setup.players)
-            .expect("at least one player")
+            .expect("player count of a match is valid")
             .with_max_prediction_window(setup.window)
             .with_input_delay(setup.delay)
-            .expect("a small delay")
+            .expect("input delay of a match is valid")
             .with_protocol_config(protocol)
-            // Longer than any blackout: a silent peer comes back in these matches.
+            // Longer than any blackout: no peer times out in these matches.
             .with_disconnect_timeout(Duration::from_secs(60))
             .with_disconnect_notify_delay(Duration::from_secs(30));
         for player in 0..setup.players {
             let seat = if player == me { PlayerType::Local } else { PlayerType::Remote(player) };
-            builder = builder.add_player(seat, PlayerHandle::new(player)).expect("each player once");
+            builder = builder.add_player(seat, PlayerHandle::new(player)).expect("each player is added once");
         }
         let socket = Endpoint { socket, encoded: setup.encoded };
         let session = builder.start_p2p_session(socket).expect("all players were added");
@@ -93,7 +93,7 @@ impl<G: Game> Contestant for Fortress<G> {
                 }
                 FortressRequest::LoadGameState { cell, frame } => {
                     self.stage.loaded(frame.as_i32() as u32);
-                    self.stage.game = cell.load().expect("it loads what it had saved");
+                    self.stage.game = cell.load().expect("it loads only saved states");
                 }
                 FortressRequest::AdvanceFrame { inputs } => {
                     self.stage.tick(inputs.iter().map(|(input, _)| *input));
@@ -109,7 +109,7 @@ impl<G: Game> Contestant for Fortress<G> {
     }
 
     fn keep(snapshot: &mut G, game: &G) {
-        // Its cells take a state of their own.
+        // Its cells own a state each.
         *snapshot = game.clone();
     }
 }
@@ -122,10 +122,10 @@ struct Endpoint {
 impl NonBlockingSocket<usize> for Endpoint {
     fn send_to(&mut self, message: &Message, to: &usize) {
         if self.encoded {
-            let bytes = codec::encode(message).expect("its messages serialise");
+            let bytes = codec::encode(message).expect("its messages can be encoded");
             self.socket.send(*to, bytes.len(), Packet::Bytes(bytes));
         } else {
-            // The copy is the price of a socket in memory, not the library's.
+            // The in-memory socket makes this copy, not the library.
             let message = uncounted(|| message.clone());
             self.socket.send(*to, 0, Packet::Value(message));
         }
@@ -137,7 +137,7 @@ impl NonBlockingSocket<usize> for Endpoint {
             let message = match packet {
                 Packet::Value(message) => message,
                 Packet::Bytes(bytes) => {
-                    codec::decode_message(&bytes).expect("what was serialised can be read").0
+                    codec::decode_message(&bytes).expect("an encoded message can be decoded").0
                 }
             };
             messages.push((from, message));

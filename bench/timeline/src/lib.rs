@@ -1,8 +1,8 @@
-//! The timeline beside the field's rollback libraries: the same game, network, inputs and seeds,
-//! all in one thread and in virtual time, so that everything but CPU time is exact and repeatable.
+//! The timeline beside other rollback libraries: the same game, network, inputs and seeds in one
+//! thread and virtual time, so that all figures except CPU time are exact.
 //!
-//! A library enters by implementing [`Contestant`] in one file; a scenario plays a [`Match`] and
-//! reads the [`Tally`]. `src/main.rs` lists the rows of the report.
+//! A library implements [`Contestant`] in one file; rows play a [`Match`] and read its [`Tally`].
+//! Absent: real networks.
 
 pub mod chance;
 pub mod clockwork;

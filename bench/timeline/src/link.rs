@@ -1,15 +1,17 @@
-//! Gaggle's own links over the socket everybody plays on.
+//! Gaggle's links over the in-memory socket.
+//!
+//! The contestant `gaggle` and `clockwork` use it. Absent: path choice, encryption.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Carrier, CarrierEvent, Endpoint, LinkConfig, WouldBlock};
 
 use crate::network::Socket;
 
-/// Enough to be under way at once, so that none is allocated while a row is measured.
+/// Datagrams allocated per direction at the start, so that none is allocated while measuring.
 const DATAGRAMS_PER_DIRECTION: usize = 16;
 const DATAGRAM_BYTES: usize = 256;
 
-/// The name of a player's machine.
+/// Id of a player's peer.
 pub fn peer_id(player: usize) -> PeerId {
     PeerId::from_u128(player as u128 + 1)
 }
@@ -18,14 +20,14 @@ fn player_of(peer: PeerId) -> usize {
     peer.to_u128() as usize - 1
 }
 
-/// One peer's links to all others.
+/// Links of one peer to all others.
 pub fn link(socket: Socket<Vec<u8>>, me: usize, players: usize) -> Endpoint<Wire> {
-    // Longer than any blackout: a silent peer comes back in these matches.
+    // Longer than any blackout: no peer times out in these matches.
     let config = LinkConfig { timeout: Micros::from_secs(60), ..LinkConfig::default() };
     Endpoint::new(Wire::new(socket, me, players), config, me as u64 + 1)
 }
 
-/// The socket as a carrier: everybody can be reached from the start.
+/// The socket as a carrier: all peers are reachable from the start.
 #[derive(Debug)]
 pub struct Wire {
     socket: Socket<Vec<u8>>,
@@ -41,7 +43,7 @@ impl Wire {
         Wire { socket, me, to_open: 0..players }
     }
 
-    /// The network's time.
+    /// Time of the network.
     pub fn now_us(&self) -> u64 {
         self.socket.now_us()
     }

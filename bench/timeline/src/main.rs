@@ -1,4 +1,5 @@
-//! `cargo xtask bench timeline [--json]`: the timeline beside ggrs and fortress-rollback.
+//! `cargo xtask bench timeline [--json] [parts]`: the timeline beside ggrs and fortress-rollback.
+//! Absent: how a row is measured.
 
 use std::process::ExitCode;
 
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut report = Report::from_args();
-    // Naming parts runs only those: `timeline stalls traffic`.
+    // Only the named parts: `timeline stalls traffic`.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     for (name, rows) in PARTS {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {

@@ -1,4 +1,6 @@
-//! A match: all peers of one library on one network, one frame at a time.
+//! A match: all peers of one library on one network, stepped frame by frame.
+//!
+//! `rows`, `cost` and tests play it. Absent: what is judged.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,29 +9,29 @@ use crate::contest::{Calls, Contestant, Setup, Step};
 use crate::game::{Game, presses};
 use crate::network::{NetConditions, Network, Sent, Socket, frame_us};
 
-/// Frames of prepared inputs; longer matches press them again from the start.
+/// Frames of prepared inputs; a longer match repeats them.
 const PRESSED_FRAMES: usize = 4_096;
 
 /// Steps a handshake may take: ten seconds.
 const HANDSHAKE_STEPS_MAX: usize = 600;
 
-/// What one peer did during some steps.
+/// Counts of one peer over some steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of steps.
     pub steps: u64,
-    /// Steps in which the match went on.
+    /// Steps in which the match advanced.
     pub advanced: u64,
-    /// Steps in which it did not.
+    /// Steps in which it did not advance.
     pub stalled: u64,
-    /// Calls of the game.
+    /// Calls to the game.
     pub calls: Calls,
-    /// What was given to the socket.
+    /// Packets and bytes given to the socket.
     pub sent: Sent,
 }
 
 impl Tally {
-    /// All peers taken together.
+    /// Sum over all peers.
     pub fn sum(tallies: &[Tally]) -> Tally {
         let mut sum = Tally::default();
         for tally in tallies {
@@ -55,12 +57,12 @@ impl Tally {
         self.stalled as f64 * 100.0 / self.steps as f64
     }
 
-    /// Packets per second at 60 steps a second.
+    /// Packets per second at 60 steps per second.
     pub fn packets_per_second(&self) -> f64 {
         self.sent.packets as f64 * 60.0 / self.steps as f64
     }
 
-    /// Bytes per second at 60 steps a second.
+    /// Bytes per second at 60 steps per second.
     pub fn bytes_per_second(&self) -> f64 {
         self.sent.bytes as f64 * 60.0 / self.steps as f64
     }
@@ -78,13 +80,12 @@ pub struct Match<C: Contestant> {
 }
 
 impl<C: Contestant> Match<C> {
-    /// Seats everybody and lets them shake hands over a lossless network with the latency given;
-    /// from then on the whole weather holds.
+    /// Connects all peers over a lossless network with the given latency; then all conditions
+    /// apply.
     ///
-    /// # Panics
-    /// If they do not come together within ten seconds.
+    /// # Panics If the peers are not connected within ten seconds.
     pub fn new(setup: &Setup, weather: NetConditions) -> Match<C> {
-        // At least a frame of latency, so that all are ready in the same step whatever their order.
+        // At least a frame of latency, so that all peers are ready in the same step in any order.
         let clear =
             NetConditions { latency_us: weather.latency_us.max(frame_us(1)), ..NetConditions::default() };
         let network = Rc::new(RefCell::new(Network::new(setup.players, clear, setup.seed)));
@@ -92,7 +93,8 @@ impl<C: Contestant> Match<C> {
         let mut peers: Vec<C> =
             (0..setup.players).map(|me| C::join(setup, me, Socket::new(&network, me))).collect();
         let mut step = 0;
-        // Counted and not asked with `all`, which would leave the rest without their turn.
+        // Counts instead of using `all`, which would skip the peers after the first that is not
+        // ready.
         while peers.iter_mut().filter_map(|peer| peer.ready().then_some(())).count() < setup.players {
             step += 1;
             assert!(step < HANDSHAKE_STEPS_MAX, "{}: the handshake does not end", C::NAME);
@@ -112,7 +114,7 @@ impl<C: Contestant> Match<C> {
         fresh
     }
 
-    /// One frame for everybody.
+    /// One frame of all peers.
     pub fn step(&mut self) {
         self.step += 1;
         self.network.borrow_mut().set_now(frame_us(self.step));
@@ -125,19 +127,19 @@ impl<C: Contestant> Match<C> {
         }
     }
 
-    /// So many frames for everybody.
+    /// This many frames of all peers.
     pub fn run(&mut self, frames: u64) {
         for _ in 0..frames {
             self.step();
         }
     }
 
-    /// Steps so far, those of the handshake included.
+    /// Steps so far, including the handshake.
     pub fn steps(&self) -> u64 {
         self.step
     }
 
-    /// The network, to change its weather.
+    /// The network, to change its conditions.
     pub fn network(&self) -> std::cell::RefMut<'_, Network<C::Packet>> {
         self.network.borrow_mut()
     }
@@ -147,17 +149,17 @@ impl<C: Contestant> Match<C> {
         &self.peers
     }
 
-    /// What each player presses.
+    /// Inputs of each player.
     pub fn presses(&self) -> &[Vec<<C::Game as Game>::Input>] {
         &self.presses
     }
 
-    /// Begins a new account; see [`Match::tallies`].
+    /// Resets the counts of [`Match::tallies`].
     pub fn mark(&mut self) {
         self.base = self.totals();
     }
 
-    /// What each peer did since the last [`Match::mark`].
+    /// Counts of each peer since the last [`Match::mark`].
     pub fn tallies(&self) -> Vec<Tally> {
         let since = |now: &Tally, then: &Tally| Tally {
             steps: now.steps - then.steps,

@@ -1,5 +1,7 @@
-//! A maze in which what a player presses matters now and then: at junctions, and if the rules say
-//! so, for turning back. The same rules read inputs in three ways; the states are the same.
+//! A maze in which an input matters only at junctions, or also for turning back. The rules read
+//! inputs in three ways with the same states.
+//!
+//! `rows::questions` compares the ways. Absent: network.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,19 +19,19 @@ use crate::network::{NetConditions, Network, Socket, frame_us};
 const BLOCK_TILES: u8 = 3;
 /// Tiles on a side: eight blocks and the last junction.
 const SIDE_TILES: u8 = 8 * BLOCK_TILES + 1;
-/// Frames to cross a tile: ten tiles a second, the pace of the classic.
+/// Frames to cross a tile, at ten tiles per second.
 const TILE_FRAMES: u8 = 6;
-/// Most walkers there can be.
+/// Walkers at most.
 const WALKERS_MAX: usize = 16;
 
-/// Every frame, whether or not it matters.
+/// Reads each input in each frame.
 pub const GET_ALWAYS: u8 = 0;
-/// Exactly, where it matters.
+/// Reads inputs with `get`, only where they matter.
 pub const GET_WHERE_USED: u8 = 1;
-/// Only what the rules want to know.
+/// Asks only what the rules need to know.
 pub const ASK: u8 = 2;
 
-/// Up, right, down, left.
+/// Direction: up, right, down, left.
 type Heading = u8;
 
 fn back(heading: Heading) -> Heading {
@@ -45,7 +47,7 @@ struct Walker {
     eaten: u32,
 }
 
-/// The game. `READ` is how inputs are read; with `TURN_BACK` a walker may turn round at any time.
+/// The game. `READ` is how inputs are read; with `TURN_BACK` a walker may turn at any time.
 #[derive(Clone, PartialEq, Eq, Debug, State)]
 pub struct Maze<const READ: u8, const TURN_BACK: bool> {
     players: u8,
@@ -117,7 +119,7 @@ fn chosen<const READ: u8>(inputs: &Inputs<'_, Heading>, slot: Slot, exits: u8, h
     }
 }
 
-/// As pressed if there is a way, else straight on, else the first way there is.
+/// The pressed direction if it is open, else straight on, else the first open one.
 fn choose(pressed: Heading, exits: u8, heading: Heading) -> Heading {
     [pressed, heading]
         .into_iter()
@@ -136,7 +138,7 @@ impl Walker {
         }
     }
 
-    /// The ways out of this tile, one bit each.
+    /// Open directions of this tile, one bit each.
     fn ways(&self) -> u8 {
         let last = SIDE_TILES - 1;
         let (across, along) = (self.y.is_multiple_of(BLOCK_TILES), self.x.is_multiple_of(BLOCK_TILES));
@@ -145,7 +147,7 @@ impl Walker {
         ways.iter().rev().fold(0, |all, way| all << 1 | u8::from(*way))
     }
 
-    /// The ways on, which is all but back.
+    /// Open directions except back.
     fn exits(&self) -> u8 {
         self.ways() & !(1 << back(self.heading))
     }
@@ -153,7 +155,7 @@ impl Walker {
     fn turn_back(&mut self) {
         let forth = self.heading;
         if self.frames > 0 {
-            // Between two tiles: it now comes from the one it went to.
+            // Between two tiles, the walker now comes from the tile it went to.
             let rest = TILE_FRAMES - self.frames;
             self.enter_tile();
             self.frames = rest;
@@ -164,18 +166,18 @@ impl Walker {
     }
 }
 
-/// What a match in the maze came to.
-#[derive(Clone, Copy, Debug)]
+/// Result of a match in the maze.
+/// Frames resimulated by all peers.
 pub struct Walk {
-    /// Frames simulated again, all peers.
+    /// Hash of the final state.
     pub again: u64,
-    /// The final state.
+    /// Dots eaten, which shows that walkers moved.
     pub hash: u64,
     /// Dots eaten, which shows that players moved.
     pub eaten: u32,
 }
 
-/// Plays a match and lets it come to rest.
+/// Plays a match until all input is confirmed.
 pub fn walk<const READ: u8, const TURN_BACK: bool>(players: usize, latency: u64, frames: u64) -> Walk {
     let setup = Setup::players(players);
     let network = Rc::new(RefCell::new(Network::new(players, NetConditions::latency(latency), setup.seed)));
@@ -198,7 +200,10 @@ pub fn walk<const READ: u8, const TURN_BACK: bool>(players: usize, latency: u64,
                 pressed[player] = (pressed[player] + 1 + (draw(setup.seed, drawn) % 3) as u8) % 4;
             }
             if frame < frames + 60 {
-                timeline.session_mut().set_input(Slot::at(player), pressed[player]).expect("a local slot");
+                timeline
+                    .session_mut()
+                    .set_input(Slot::at(player), pressed[player])
+                    .expect("the peer's own slot is local");
                 timeline.tick(now);
             }
             exchange.send(now, link, timeline.session_mut());

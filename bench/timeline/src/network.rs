@@ -1,8 +1,8 @@
-//! The socket everybody plays over: in memory, in virtual time, from one seed.
+//! The network of all libraries: in memory, in virtual time, from one seed.
 //!
-//! Counts what is given to it before anything is lost. Draws are made per direction, frame and
-//! packet within the frame, and bursts and blackouts go by time, so every library meets the same
-//! losses however often it sends.
+//! It counts packets before losing any. Losses are drawn per direction, frame and packet in the
+//! frame, and bursts and blackouts by time, so all libraries meet the same losses however often
+//! they send. Contestants hold a [`Socket`]. Absent: packet contents.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -10,44 +10,44 @@ use std::rc::Rc;
 
 use crate::chance::{draw, happens, unit};
 
-/// The moment a frame begins at 60 Hz, in microseconds. A frame is 16,666⅔ of them: twelve are
-/// exactly the 200 ms of ggrs's timers.
+/// Start of a frame at 60 Hz, in microseconds. Twelve frames of 16,666⅔ are exactly the 200 ms of
+/// ggrs's timers.
 pub const fn frame_us(frame: u64) -> u64 {
     frame * 1_000_000 / 60
 }
 
-/// The frame a moment is in.
+/// The frame that contains a moment.
 const fn frame_at(now_us: u64) -> u64 {
     // 59: moments are rounded down, and the first of a frame must not count to the one before.
     (now_us * 60 + 59) / 1_000_000
 }
 
-/// Frames a burst of loss lasts on average.
+/// Mean length of a burst of loss, in frames.
 pub const BURST_FRAMES: f64 = 4.0;
 
 /// Packets kept for reuse: more than are ever under way in one direction.
 const SPARE_PER_DIRECTION: usize = 64;
 
-/// What a direction does to packets.
+/// Conditions of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NetConditions {
-    /// One way, in microseconds.
+    /// One-way latency in microseconds.
     pub latency_us: u64,
-    /// Up to so much more, evenly drawn; packets may overtake each other.
+    /// Largest additional delay, drawn uniformly; packets may overtake each other.
     pub jitter_us: u64,
     /// Probability that a packet is lost.
     pub loss: f64,
-    /// Part of the time in which everything is lost, in bursts of [`BURST_FRAMES`] on average.
+    /// Share of the time in which all packets are lost, in bursts of [`BURST_FRAMES`] on average.
     pub burst_loss: f64,
 }
 
 impl NetConditions {
-    /// So many frames of latency and nothing else.
+    /// Latency of this many frames, without loss and jitter.
     pub fn latency(frames: u64) -> NetConditions {
         NetConditions { latency_us: frame_us(frames), ..NetConditions::default() }
     }
 
-    /// Whether packets just take their time.
+    /// Whether there is neither loss nor jitter.
     fn is_plain(&self) -> bool {
         self.jitter_us == 0 && self.loss == 0.0 && self.burst_loss == 0.0
     }
@@ -58,19 +58,19 @@ impl NetConditions {
         NetConditions { loss, ..self }
     }
 
-    /// The same with bursts.
+    /// The same with bursts of loss.
     #[must_use]
     pub fn bursts(self, burst_loss: f64) -> NetConditions {
         NetConditions { burst_loss, ..self }
     }
 }
 
-/// What was given to the socket by one peer.
+/// Packets and bytes that one peer gave to the socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Number of packets.
+    /// Packets given to the socket.
     pub packets: u64,
-    /// Their bytes, before IP and UDP add theirs.
+    /// Bytes of them, without IP and UDP headers.
     pub bytes: u64,
 }
 
@@ -105,7 +105,7 @@ pub struct Network<P> {
 }
 
 impl<P> Network<P> {
-    /// A network with the same weather everywhere.
+    /// A network with the same conditions in all directions.
     pub fn new(peers: usize, weather: NetConditions, seed: u64) -> Network<P> {
         let mut network = Network {
             peers,
@@ -122,35 +122,35 @@ impl<P> Network<P> {
         network
     }
 
-    /// The same weather everywhere from now on.
+    /// Changes the conditions of all directions.
     pub fn set_weather(&mut self, weather: NetConditions) {
         for direction in &mut self.directions {
             direction.weather = weather;
         }
     }
 
-    /// The weather from one peer to another from now on.
+    /// Changes the conditions from one peer to another.
     pub fn set_weather_between(&mut self, from: usize, to: usize, weather: NetConditions) {
         self.directions[from * self.peers + to].weather = weather;
     }
 
-    /// While on, everything given to the socket is lost; what is under way still arrives.
+    /// While on, all packets sent are lost; those under way still arrive.
     pub fn set_blackout(&mut self, on: bool) {
         self.blackout = on;
     }
 
-    /// Moves time, here and for libraries that read the stand-in clock.
+    /// Sets the time, also of the stand-in clock that libraries read.
     pub fn set_now(&mut self, now_us: u64) {
         self.now_us = now_us;
         instant::set_now(instant::Duration::from_micros(now_us));
     }
 
-    /// The time, in microseconds.
+    /// Time in microseconds.
     pub fn now_us(&self) -> u64 {
         self.now_us
     }
 
-    /// Gives a packet to the socket.
+    /// Sends a packet.
     pub fn send(&mut self, from: usize, to: usize, bytes: usize, packet: P) {
         self.sent[from].packets += 1;
         self.sent[from].bytes += bytes as u64;
@@ -168,7 +168,7 @@ impl<P> Network<P> {
         }
     }
 
-    /// Gives back a packet that was read, for its memory to be used again.
+    /// Returns a packet that was read, so that its memory is reused.
     pub fn recycle(&mut self, packet: P) {
         if self.spare.len() < self.spare.capacity() {
             self.spare.push(packet);
@@ -184,17 +184,17 @@ impl<P> Network<P> {
         inbox.pop_front().map(|arrived| (arrived.from, arrived.packet))
     }
 
-    /// What this peer has given to the socket so far.
+    /// Packets and bytes this peer has sent.
     pub fn sent(&self, peer: usize) -> Sent {
         self.sent[peer]
     }
 
-    /// Packets lost so far, in all directions.
+    /// Packets lost in all directions.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// How long the packet takes, or none if it is lost.
+    /// Delay of a packet, or none if it is lost.
     fn delay(&mut self, from: usize, to: usize) -> Option<u64> {
         let at = from * self.peers + to;
         let direction = &mut self.directions[at];
@@ -228,7 +228,7 @@ impl<P> Network<P> {
 }
 
 impl Direction {
-    /// Good and bad spells follow each other frame by frame, whether or not anything is sent.
+    /// Draws bursts frame by frame, also in frames without packets.
     fn draw_bursts(&mut self, frame: u64, at: u64, seed: u64) {
         let part = self.weather.burst_loss;
         let ends = 1.0 / BURST_FRAMES;
@@ -244,7 +244,7 @@ impl Direction {
 }
 
 impl Network<Vec<u8>> {
-    /// Gives bytes to the socket, in memory that was used before.
+    /// Sends bytes in reused memory.
     pub fn send_bytes(&mut self, from: usize, to: usize, bytes: &[u8]) {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.clear();
@@ -252,7 +252,7 @@ impl Network<Vec<u8>> {
         self.send(from, to, bytes.len(), packet);
     }
 
-    /// The next datagram that has arrived replaces what is in the buffer; its sender.
+    /// Receives the next datagram into the buffer. Returns its sender.
     pub fn receive_into(&mut self, to: usize, datagram: &mut Vec<u8>) -> Option<usize> {
         let (from, packet) = self.receive(to)?;
         datagram.clear();
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn loss_and_bursts_take_their_part() {
+    fn loss_and_bursts_take_configured_share() {
         let (lost, _) = run(NetConditions::latency(1).loss(0.2), 1);
         assert!((3_800..4_200).contains(&lost), "{lost}");
         let (lost, arrived) = run(NetConditions::latency(1).bursts(0.1), 1);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sends_more_meets_the_same_losses() {
+    fn packet_losses_do_not_depend_on_send_rate() {
         let (_, once) = run(NetConditions::latency(1).loss(0.1).bursts(0.1), 1);
         let (_, mut twice) = run(NetConditions::latency(1).loss(0.1).bursts(0.1), 2);
         twice.dedup();
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_lets_packets_overtake_and_keeps_them_all() {
+    fn jitter_reorders_packets_and_loses_none() {
         let weather = NetConditions { jitter_us: 60_000, ..NetConditions::latency(1) };
         let (lost, arrived) = run(weather, 1);
         assert_eq!(lost, 0);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blackout_takes_what_is_sent_and_not_what_is_under_way() {
+    fn blackout_loses_sent_packets_and_none_under_way() {
         let mut network = Network::new(2, NetConditions::latency(2), 1);
         network.send(0, 1, 1, 'a');
         network.set_blackout(true);

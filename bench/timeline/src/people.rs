@@ -1,4 +1,6 @@
-//! Machines that come and go over Gaggle's own links on its simulated network, in virtual time.
+//! Peers that join, leave, crash and spectate, over Gaggle's links on its simulated network.
+//!
+//! `rows::people` and `rows::spectators` run it. Absent: other libraries, targets.
 
 use std::time::Duration;
 
@@ -13,14 +15,14 @@ use gaggle_timeline::{
 
 use crate::weight::{Weighing, Weight};
 
-/// How finely time passes.
+/// Resolution of the simulated time.
 const STEP: Micros = Micros::from_millis(1);
-/// The machine that is measured.
+/// Index of the measured peer.
 const MEASURED: usize = 0;
-/// Players a match has room for.
+/// Slots of the match.
 pub const SLOTS: usize = 8;
 
-/// A game of any size, in which everything depends on everything.
+/// A game of any size in which every input changes the whole state.
 #[derive(Debug, Clone, State)]
 struct MixGame {
     mixed: u32,
@@ -43,13 +45,13 @@ impl Game for MixGame {
     }
 }
 
-/// Bytes in which nothing repeats: no state is harder to send.
+/// Incompressible bytes, the worst case of a state to send.
 fn noise(nth: u32) -> u32 {
     nth.wrapping_mul(0x9e37_79b9)
 }
 
-/// What most states are like: where many things are, what they do, and fields hardly any of them
-/// uses.
+/// Bytes like those of most states: places and states of many things, and fields that are mostly
+/// unused.
 pub(crate) fn geese(nth: u32) -> u32 {
     let chance = noise(nth) >> 8;
     match nth % 6 {
@@ -70,18 +72,18 @@ struct Machine {
     stalled: u64,
     held: u8,
     cpu: Duration,
-    /// What it sends, if that is weighed.
+    /// Weight of its packets, while they are weighed.
     weight: Option<Weight>,
 }
 
 impl Machine {
-    /// Everything a machine does in a frame.
+    /// All work of a peer in a frame.
     fn ticks(&mut self, now: Micros, due: u32) {
         self.exchange.receive(now, &mut self.link, self.timeline.session_mut());
         for _ in 0..due {
             let session = self.timeline.session_mut();
             for slot in session.local_slots() {
-                // A slot may be lost in this very tick; then its input is dropped.
+                // A slot may be lost in this tick; then the session drops the input.
                 let _ = session.set_input(slot, self.held);
             }
             self.stalled += u64::from(self.timeline.tick(now) == Tick::Stalled);
@@ -94,14 +96,14 @@ impl Machine {
         while self.timeline.session_mut().poll_event().is_some() {}
     }
 
-    /// The same under a name by which valgrind tells it from what everybody else does.
+    /// `ticks` under a name that valgrind can select.
     #[inline(never)]
     fn counted_ticks(&mut self, now: Micros, due: u32) {
         self.ticks(now, due);
     }
 }
 
-/// Everybody, and the network between them.
+/// All peers, and the network between them.
 #[derive(Debug)]
 pub struct People {
     net: SimNet,
@@ -110,31 +112,31 @@ pub struct People {
     rng: Prng,
     state_bytes: usize,
     stuff: fn(u32) -> u32,
-    /// Whether players press anything.
+    /// Whether players press buttons.
     pub pressing: bool,
-    /// What is measured of the first machine.
+    /// What is measured of the first peer.
     pub measure: Option<Measure>,
 }
 
-/// How a machine is measured.
+/// How the first peer is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// By CPU time.
+    /// By CPU time of the thread.
     Time,
-    /// By valgrind, under which this thread's clock cannot be read.
+    /// By valgrind, under which the thread's clock cannot be read.
     Instructions,
 }
 
-/// Of functions with such a name instructions are counted.
+/// Pattern of the functions in which valgrind counts.
 pub(crate) const COUNTED: &str = "*Machine::counted_ticks*";
 
 impl People {
-    /// So many machines, `latency_ms` apart, of which the first `players` start a match together.
+    /// Peers `latency_ms` apart, of which the first `players` start a match together.
     pub fn of(machines: usize, players: usize, latency_ms: u64, state_bytes: usize, seed: u64) -> People {
         People::stuffed(machines, players, latency_ms, (state_bytes, noise), seed)
     }
 
-    /// The same with a state of other words.
+    /// The same with other words in the state.
     pub(crate) fn stuffed(
         machines: usize,
         players: usize,
@@ -164,7 +166,7 @@ impl People {
                 true => Session::new(config, id, &seats, name),
                 false => Session::join(config, id, 1, name),
             };
-            let machine = people.machine(index, session.expect("sound settings"));
+            let machine = people.machine(index, session.expect("the settings are valid"));
             people.machines.push(machine);
             people.machines[index].on = index < players;
         }
@@ -200,37 +202,37 @@ impl People {
         via.iter().for_each(|other| self.net.apply(&NetChange::Connect(index, *other)));
     }
 
-    /// A machine starts a match of its own.
+    /// A peer creates a match.
     pub fn found(&mut self, index: usize) {
         let config = TimelineConfig { match_id: MatchId { started_at: 1, nonce: 1 }, ..self.config.clone() };
         let (id, name) = (self.net.id(index), self.name());
-        let session = Session::create(config, id, 1, name).expect("sound settings");
+        let session = Session::create(config, id, 1, name).expect("the settings are valid");
         self.switch_on(index, session, &[]);
     }
 
-    /// A machine comes in, linked to these.
+    /// A peer joins through links to these.
     pub fn join(&mut self, index: usize, via: &[usize]) {
         let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
-        self.switch_on(index, Session::join(config, id, 1, name).expect("sound settings"), via);
+        self.switch_on(index, Session::join(config, id, 1, name).expect("the settings are valid"), via);
     }
 
-    /// A machine looks on, linked to these.
+    /// A peer spectates through links to these.
     pub fn watch(&mut self, index: usize, via: &[usize]) {
         let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
-        self.switch_on(index, Session::spectate(config, id, name).expect("sound settings"), via);
+        self.switch_on(index, Session::spectate(config, id, name).expect("the settings are valid"), via);
     }
 
-    /// The players of a machine say goodbye.
+    /// The players of a peer leave.
     pub fn leave(&mut self, index: usize) {
         self.machines[index].timeline.session_mut().leave();
     }
 
-    /// A machine is switched off without a word.
+    /// A peer crashes without notice.
     pub fn crash(&mut self, index: usize) {
         self.machines[index].on = false;
     }
 
-    /// Advances all peers by this time.
+    /// Runs all peers for this time.
     pub fn run_ms(&mut self, millis: u64) {
         for _ in 0..millis {
             self.net.advance(STEP);
@@ -238,7 +240,7 @@ impl People {
         }
     }
 
-    /// Runs until something is so, and says how long it took; at most `limit_ms`.
+    /// Runs until a condition holds, at most `limit_ms`. Returns the time it took.
     pub fn run_until(&mut self, limit_ms: u64, so: impl Fn(&People) -> bool) -> Micros {
         let began = self.net.now();
         while !so(self) && self.net.now().since(began) < Micros::from_millis(limit_ms) {
@@ -271,44 +273,44 @@ impl People {
         }
     }
 
-    /// A machine's session.
+    /// Session of a peer.
     pub fn session(&self, index: usize) -> &Session<u8> {
         self.machines[index].timeline.session()
     }
 
-    /// Ticks these machines stalled, the worst of them.
+    /// Most ticks any of these peers stalled.
     pub fn stalled_most(&self, machines: impl Iterator<Item = usize>) -> u64 {
         machines.map(|index| self.machines[index].stalled).max().unwrap_or(0)
     }
 
-    /// Resets the count of stalls.
+    /// Resets the stall counts.
     pub fn forget_stalls(&mut self) {
         self.machines.iter_mut().for_each(|machine| machine.stalled = 0);
     }
 
-    /// CPU time the first machine has used while that was measured.
+    /// CPU time of the first peer while it was measured.
     pub fn cpu(&self) -> Duration {
         self.machines[MEASURED].cpu
     }
 
-    /// Weighs what a machine sends while time passes.
+    /// Weighs the packets of a peer for a time.
     pub fn weigh_ms(&mut self, index: usize, millis: u64) -> Weight {
         self.machines[index].weight = Some(Weight::default());
         self.run_ms(millis);
         self.machines[index].weight.take().unwrap_or_default()
     }
 
-    /// Bytes one machine has sent another in all.
+    /// Bytes one peer has sent to another.
     pub(crate) fn bytes_sent(&self, from: usize, to: usize) -> u64 {
         self.machines[from].link.stats(self.net.id(to)).map_or(0, |stats| stats.bytes_out)
     }
 
-    /// What a machine's session counted.
+    /// Statistics of a peer's session.
     pub fn stats(&self, index: usize) -> SessionStats {
         self.session(index).stats()
     }
 
-    /// The slots present in the last frame a machine confirmed.
+    /// Slots present in the last frame a peer has confirmed.
     pub fn present(&self, index: usize) -> SlotSet {
         let session = self.session(index);
         session.slots_at(session.confirmed_frame())

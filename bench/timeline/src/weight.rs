@@ -1,40 +1,40 @@
-//! What packets weigh, and how much of it is there only because people may come and go.
+//! Bytes of packets, and the share of them that only membership needs.
 //!
-//! Bytes are counted as they are sent, against docs/protocol/3-timeline.md: whatever a
-//! packet has beyond what two who are alone for ever would tell each other is membership's share.
+//! Packets are decoded by docs/protocol/3-timeline.md as they are sent; bytes that two permanent
+//! players would not send are membership's. `people` weighs with it. Absent: CPU time.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Channel, CloseCode, LinkStats, SendError, Transport, TransportEvent};
 
-/// Flags, newest, carried and acknowledgement.
+/// Bytes of flags, newest frame, carried inputs and acknowledgement.
 const PLAY_BYTES: usize = 5;
 const TIME_BYTES: usize = 7;
 const CHECK_BYTES: usize = 9;
 
 const TAG_MASK: u8 = 0b0011_1111;
-/// Packets of other kinds.
+/// Tag of other packets.
 const TAG_OTHER: u8 = 63;
 const FLAG_CHANGES: u8 = 0b0000_1111;
 const FLAG_TIME: u8 = 0b0001_0000;
 const FLAG_CHECK: u8 = 0b0010_0000;
-/// In the acknowledgement's byte: it follows in two more.
+/// Value of the acknowledgement's byte if two more follow.
 const ACK_FOLLOWS: u8 = 255;
 
-/// Packets sent while no player pressed a key.
+/// Weight of packets sent while no player pressed a button.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Weight {
     /// Packets of the running game.
     pub packets: u64,
     /// Bytes of these packets.
     pub bytes: u64,
-    /// The most bytes one of them had for membership alone.
+    /// Largest number of bytes that one of them had for membership.
     pub membership_most: usize,
-    /// Bytes of everything else: messages, and packets that pass on what others said.
+    /// Bytes of all other packets: messages, and forwarded packets.
     pub bytes_beside: u64,
 }
 
 impl Weight {
-    /// Bytes of a packet.
+    /// Mean bytes of a packet.
     pub fn per_packet(&self) -> f64 {
         self.bytes as f64 / self.packets as f64
     }
@@ -51,23 +51,23 @@ impl Weight {
     }
 }
 
-/// Bytes of a running-game packet that only membership needs; none of another kind.
+/// Bytes of a running game's packet that only membership needs; none of another kind.
 ///
 /// # Panics
-/// If an input changed: no key is pressed while packets are weighed.
+/// If an input changed: no button is pressed while packets are weighed.
 fn membership_share(packet: &[u8]) -> Option<usize> {
     let [tag, flags, _, _, _, ack, ..] = *packet else { return None };
     if tag & TAG_MASK == TAG_OTHER {
         return None;
     }
-    assert_eq!(flags & FLAG_CHANGES, 0, "no key is pressed");
+    assert_eq!(flags & FLAG_CHANGES, 0, "an input changed while packets were weighed");
     let ack_bytes = if ack == ACK_FOLLOWS { 2 } else { 0 };
     let time_bytes = if flags & FLAG_TIME != 0 { TIME_BYTES } else { 0 };
     let check_bytes = if flags & FLAG_CHECK != 0 { CHECK_BYTES } else { 0 };
     Some(packet.len() - PLAY_BYTES - ack_bytes - time_bytes - check_bytes)
 }
 
-/// A transport that weighs what it sends.
+/// A transport that weighs packets it sends.
 pub(crate) struct Weighing<'a, T> {
     pub(crate) transport: &'a mut T,
     pub(crate) weight: &'a mut Weight,
@@ -108,7 +108,7 @@ impl<T: Transport> Transport for Weighing<'_, T> {
 mod tests {
     use super::*;
 
-    /// The bytes of a vector of the protocol: hexadecimal digits, comments after `#`.
+    /// Bytes of a protocol vector: hexadecimal digits, with comments after `#`.
     fn vector(text: &str) -> Vec<u8> {
         let told = text.lines().flat_map(|line| line.split('#').next().unwrap_or_default().chars());
         let digits: Vec<u8> = told.filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
@@ -116,10 +116,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_coming_and_going_is_the_share() {
+    fn membership_entries_count_as_share() {
         let idle = vector(include_str!("../../../core/gaggle-timeline/vectors/idle.hex"));
         assert_eq!((idle.len(), membership_share(&idle)), (7, Some(2)));
-        // A ballot, and two entries that say something.
+        // A ballot and two entries with content.
         let sayings = vector(include_str!("../../../core/gaggle-timeline/vectors/sayings.hex"));
         assert_eq!(membership_share(&sayings), Some(2 + sayings.len() - idle.len()));
         let need = vector(include_str!("../../../core/gaggle-timeline/vectors/need.hex"));
@@ -127,17 +127,17 @@ mod tests {
     }
 
     #[test]
-    fn time_and_hashes_are_no_share() {
+    fn time_and_hashes_do_not_count_as_share() {
         let mut timed = vector(include_str!("../../../core/gaggle-timeline/vectors/idle.hex"));
         timed[1] |= FLAG_TIME | FLAG_CHECK;
         timed.extend([0; TIME_BYTES + CHECK_BYTES]);
         assert_eq!(membership_share(&timed), Some(2));
         timed.push(0);
-        assert_eq!(membership_share(&timed), Some(3), "bytes without another purpose");
+        assert_eq!(membership_share(&timed), Some(3), "more bytes than these count");
     }
 
     #[test]
-    fn messages_are_beside() {
+    fn messages_count_beside_packets() {
         let mut weight = Weight::default();
         let idle = vector(include_str!("../../../core/gaggle-timeline/vectors/idle.hex"));
         weight.add(Channel::Unreliable, &idle);

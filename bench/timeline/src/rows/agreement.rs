@@ -1,4 +1,4 @@
-//! Whether both libraries end where a straight run of what was pressed ends.
+//! Rows: matches whose state differs from a straight run of the same inputs. Absent: cost.
 
 use bench_report::{Report, Row, parallel};
 
@@ -10,7 +10,7 @@ use crate::ggrs::Ggrs;
 /// Matches, each with its own players, window, delay and network.
 const SEEDS: u64 = 1_000;
 
-/// Matches that ended elsewhere.
+/// Counts matches with a differing state.
 pub fn rows(report: &mut Report) {
     report.section("Matches of 2 to 4 players on bad networks that end in another state than a straight run");
     report.row(

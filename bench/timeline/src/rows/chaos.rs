@@ -1,5 +1,5 @@
-//! Whole matches in which everything goes wrong, each of another seed. The lab plays them, in a
-//! process of its own.
+//! Rows: random matches with joins, leaves, crashes and bad networks, which `gaggle-lab` plays in a
+//! process of its own. Absent: what a match checks.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ const MINUTES_EACH: u64 = 2;
 const CORES: usize = 2;
 const MINUTES_MOST: f64 = 10.0;
 
-/// All of them.
+/// Adds all rows of this part.
 pub fn rows(report: &mut Report) {
     report.section("Chaos: people come, go and crash on networks that do their worst");
     let failed = match play() {
@@ -34,7 +34,7 @@ pub fn rows(report: &mut Report) {
 struct Played {
     took: Duration,
     failed: u64,
-    /// What there is to say if it was not as it should be.
+    /// Output to show if a match failed.
     said: String,
 }
 
@@ -45,21 +45,21 @@ fn play() -> Result<Played, String> {
     let output = Command::new(lab)
         .args(["chaos", "--seeds", &seeds, "--minutes", &minutes, "--threads", &CORES.to_string()])
         .output()
-        .map_err(|error| format!("the lab does not run: {error}"))?;
+        .map_err(|error| format!("gaggle-lab does not start: {error}"))?;
     let took = began.elapsed();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    // A run that failed without a match that did has proved nothing about any of them.
+    // A run that failed without a failed match proves nothing about any of them.
     let failed = if output.status.success() { 0 } else { failures(&said).unwrap_or(MATCHES) };
     Ok(Played { took, failed, said })
 }
 
-/// How many matches the lab says have failed.
+/// Number of failed matches in the lab's output.
 fn failures(said: &str) -> Option<u64> {
     let (before, _) = said.split_once(&format!(" of {MATCHES} matches failed"))?;
     before.split_whitespace().next_back()?.parse().ok()
 }
 
-/// The lab, as `cargo xtask chaos` runs it.
+/// Builds the lab as `cargo xtask chaos` does.
 fn build() -> Result<PathBuf, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_read_from_what_the_lab_says() {
+    fn failures_are_read_from_output_of_lab() {
         let said = "seed 7: …\nagain: cargo xtask chaos\n\n3 of 1000 matches failed (seeds 7, 9, 12), 40 s\n";
         assert_eq!(failures(said), Some(3));
         assert_eq!(failures("1000 matches; too few joins a minute: 9 where at least 10 are due"), None);

@@ -1,4 +1,4 @@
-//! What a frame costs, net of the game: CPU time and allocations.
+//! Rows: CPU time and allocations per frame, net of the game. Absent: how they are measured.
 
 use bench_report::{Report, Row};
 
@@ -10,22 +10,22 @@ use crate::game::{Arena, Game, Large, Tiny, TinyStick};
 use crate::ggrs::Ggrs;
 use crate::network::NetConditions;
 
-/// Measurements of each, in turn: many short ones, so that a busy moment is outvoted.
+/// Measurements of each in turn: many short ones, so that a median ignores busy moments.
 const LAPS: u64 = 15;
 
-/// Frames per measurement and library, fewer where a frame has more peers in it.
+/// Frames per measurement and library, divided by the peers of a frame.
 const PEER_FRAMES: u64 = 4_800;
 
-/// Gaggle needs less time for a frame, so it gets more of them: a measurement should last
+/// Factor of Gaggle's frames: it needs less time per frame, and a measurement should last
 /// milliseconds.
 const GAGGLE_TIMES: u64 = 4;
 
-/// What a frame may cost at most, as a part of ggrs's.
+/// Largest share of ggrs's cost that Gaggle may have.
 fn target(players: usize) -> f64 {
     if players <= 4 { 1.0 / 10.0 } else { 1.0 / 15.0 }
 }
 
-/// The game of the published figures, and states of other sizes.
+/// Adds rows for the game of the published figures and for other state sizes.
 pub fn rows(report: &mut Report) {
     report.section("CPU per frame and peer, net of the game's calls");
     for players in [2, 4, 8, 16] {

@@ -1,8 +1,8 @@
-//! Instructions per frame and peer, net of the game: the same on a busy machine as on a quiet one.
+//! Rows: instructions per frame and peer, net of the game, which do not depend on other load.
 //!
-//! Valgrind counts them in this very program, started again for one match of one library. Two
-//! lengths of it differ by so many frames and nothing else; a match whose calls are then made on
-//! games alone once or twice differs by the game's part.
+//! Valgrind runs this program again for one match of one library at two lengths, whose difference
+//! is the cost of the frames between; repeating the game's calls on games alone once or twice gives
+//! the game's part. Absent: time.
 
 use bench_report::{CountedRun, Report, Row, parallel};
 
@@ -16,18 +16,18 @@ use crate::network::NetConditions;
 
 const FLAG: &str = "--count-instructions";
 
-/// Frames that are counted: a checksum is taken in every sixtieth.
+/// Frames counted; every sixtieth takes a checksum.
 const FRAMES: u64 = 240;
 
-/// The libraries, as the command line names them.
+/// Libraries by their command-line names.
 const LIBRARIES: [&str; 3] = ["gaggle", "ggrs", "fortress"];
 
-/// What is played.
+/// Relation of latency and input delay.
 #[derive(Clone, Copy)]
 enum Shape {
     /// The input delay covers the latency.
     Covered,
-    /// Every change of input is a rollback.
+    /// Every change of input causes a rollback.
     Guessing,
 }
 
@@ -42,7 +42,7 @@ impl Shape {
     }
 }
 
-/// What a counted run does.
+/// Match of a counted run.
 pub struct Counted {
     course: Box<dyn Meter>,
     frames: u64,
@@ -50,7 +50,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Whether this is a counted run.
+    /// The counted run the command line asks for, if any.
     pub fn asked_for() -> Option<Counted> {
         let arguments: Vec<String> = std::env::args().collect();
         let [_, flag, library, shape, players, frames, replays] = arguments.as_slice() else { return None };
@@ -82,10 +82,10 @@ fn course(library: &str, shape: Shape, players: usize) -> Option<Box<dyn Meter>>
     })
 }
 
-/// The same matches as in the first part of the report, counted instead of timed.
+/// Adds rows for the matches of `rows::cpu`.
 pub fn rows(report: &mut Report) {
     report.section("Instructions per frame and peer, net of the game's calls");
-    // Counting takes a hundred times as long as running: more players would only take longer.
+    // Counting takes a hundred times as long as running, so more players are left out.
     for players in [2, 4, 8] {
         for shape in Shape::ALL {
             let counted = parallel(LIBRARIES.to_vec(), |library| net(library, shape, players));
@@ -100,7 +100,7 @@ pub fn rows(report: &mut Report) {
     }
 }
 
-/// Instructions of the library per frame and peer.
+/// Instructions of a library per frame and peer.
 fn net(library: &str, shape: Shape, players: usize) -> Option<f64> {
     let count = |frames, replays| count(library, shape, players, frames, replays);
     let played = count(2 * FRAMES, 0)?.checked_sub(count(FRAMES, 0)?)?;

@@ -1,4 +1,4 @@
-//! The rows of the report, one file per part.
+//! Rows of the report, one file per part. Absent: how contestants work.
 
 pub mod agreement;
 pub mod chaos;

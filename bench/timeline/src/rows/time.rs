@@ -1,4 +1,5 @@
-//! Whether machines come together in time, and what their input delay does meanwhile. Gaggle alone.
+//! Rows: synchronization of clocks, and the input delay it leads to. Gaggle alone. Absent: CPU
+//! time.
 
 use bench_report::{Report, Row};
 use gaggle_timeline::{LatePolicy, TimelineConfig};
@@ -6,10 +7,10 @@ use gaggle_timeline::{LatePolicy, TimelineConfig};
 use crate::clockwork::Clockwork;
 use crate::network::NetConditions;
 
-/// Worst of so many seeds.
+/// Seeds, of which the worst counts.
 const SEEDS: u64 = 10;
 
-/// All of them.
+/// Adds all rows of this part.
 pub fn rows(report: &mut Report) {
     report.section("Started 10 frames apart, clocks 1 % apart; worst of 10 seeds");
     let calm = ms(50, 0);
@@ -38,7 +39,7 @@ fn config(window_frames: u32, delay: (u32, u32)) -> TimelineConfig {
     }
 }
 
-/// What became of two machines that began apart.
+/// Result of two peers that started apart.
 #[derive(Clone, Copy, Default)]
 struct Meeting {
     seconds: f64,
@@ -70,8 +71,8 @@ fn meeting(window: u32, ways: [NetConditions; 2], seed: u64) -> Meeting {
     world.machines[0].clock_ppm = 1_005_000;
     world.machines[1].clock_ppm = 995_000;
     world.machines[1].asleep_until_us = world.now_us() + 166_667;
-    // In sync means that both predict equally far ahead: the peer with the longer inbound latency
-    // runs behind by half the difference.
+    // In sync, both peers predict equally far ahead: the one with the longer inbound latency is
+    // behind by half the difference.
     let due = (ways[0].latency_us as f64 - ways[1].latency_us as f64) * 60.0 / 1e6 / 2.0;
     let start_us = world.now_us();
     let mut last_apart_us = start_us;
@@ -97,7 +98,7 @@ fn note_apart(world: &Clockwork, due: f64, last_apart_us: &mut u64) {
     }
 }
 
-/// Frames simulated again so far, and changes of the other's input there were to see.
+/// Frames resimulated so far, and changes of the other's input.
 fn again_per_change(world: &Clockwork, side: usize) -> (f64, f64) {
     let pressed = world.machines[1 - side].pressed();
     let again = world.machines[side].session().stats().frames_resimulated;
@@ -127,8 +128,7 @@ fn adapt(report: &mut Report) {
     report.row(Row::new("presses lost or doubled, all seeds", "presses").gaggle(wrong as f64).at_most(0.0));
 }
 
-/// Seconds until every machine's delay stays within a frame of what it ends up at ten seconds
-/// later.
+/// Seconds until every peer's delay stays within a frame of its value ten seconds later.
 fn delay_settles(world: &mut Clockwork) -> f64 {
     let start_us = world.now_us();
     let mut seen = Vec::new();
@@ -142,7 +142,7 @@ fn delay_settles(world: &mut Clockwork) -> f64 {
     (last_off - start_us) as f64 / 1e6
 }
 
-/// Presses some machine saw too few or too many of.
+/// Presses that any peer saw too few or too many of.
 fn misheard(world: &Clockwork) -> u32 {
     let mut wrong = 0;
     for machine in &world.machines {

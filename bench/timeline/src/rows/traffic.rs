@@ -1,4 +1,4 @@
-//! What is given to the socket: every byte, link framing included.
+//! Rows: bytes and packets given to the socket, link framing included. Absent: IP and UDP headers.
 
 use bench_report::{Report, Row};
 
@@ -9,10 +9,10 @@ use crate::ggrs::Ggrs;
 use crate::matches::{Match, Tally};
 use crate::network::NetConditions;
 
-/// A minute, after two seconds.
+/// Frames of a minute, played after two seconds.
 const FRAMES: u64 = 3_600;
 
-/// Bytes and packets per second and peer.
+/// Adds bytes and packets per second and peer.
 pub fn rows(report: &mut Report) {
     report.section("Given to the socket per second and peer, latency 4");
     let calm = NetConditions::latency(4);
@@ -59,7 +59,7 @@ fn compare<G: Game>(
     row("packets", "/s", Tally::packets_per_second, targets.packets);
 }
 
-/// The mean over all peers.
+/// Mean over all peers.
 fn play<C: Contestant>(setup: &Setup, weather: NetConditions) -> Tally {
     let mut game = Match::<C>::new(setup, weather);
     game.run(120);
