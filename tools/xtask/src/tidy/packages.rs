@@ -1,14 +1,14 @@
-//! What goes to a registry: packages say what it shows, and pin no dependency of their users.
+//! Manifests of published crates: keys that a registry shows, no pinned dependencies.
 //!
 //! Called by `tidy::check`. Absent: whether they build from a package (step `packages`).
 
 use super::Finding;
 use crate::workspace::{Package, Workspace};
 
-/// Folders whose crates are for this project alone.
+/// Folders whose crates are not published.
 const OWN: [&str; 3] = ["apps", "games", "tools"];
 
-/// Whether packages can be published, and the others cannot.
+/// Finds published crates with missing keys or pins, and other crates without `publish = false`.
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     workspace.packages.iter().flat_map(of_package).collect()
 }
