@@ -1,5 +1,6 @@
 //! A room inside Bevy: systems give it keys and time and move entities to match its game. Nothing
-//! is read back from entities, because the room's state is what is rolled back.
+//! is read back from entities, because the room's state is what is rolled back. Absent:
+//! network and ticks, which are the room's.
 //!
 //! In a game, with all of Bevy and `gaggle-native`:
 //!

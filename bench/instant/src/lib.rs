@@ -3,7 +3,6 @@
 //! ggrs reads its clock through that crate. With this one patched in, its timers fire in virtual
 //! time, and a match of minutes takes a second. Each thread has its own clock, so tests that
 //! simulate different matches in parallel are independent. Absent: real time.
-//! different matches in parallel do not disturb each other.
 
 use std::cell::Cell;
 use std::ops::{Add, AddAssign, Sub};

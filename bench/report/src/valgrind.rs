@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_count_is_found_in_what_valgrind_says() {
+    fn instruction_count_is_read_from_output_of_valgrind() {
         let said =
             "==7== Events    : Ir\n==7== Collected : 1234567\n==7== \n==7== I   refs:      1,234,567\n";
         assert_eq!(collected(said), Some(1_234_567));

@@ -1,7 +1,8 @@
 //! A fixed match of drake: two peers must send the same bytes natively and in WASM.
 //!
 //! Two bots play over a link without loss. The result is stored in memory behind two marker words,
-//! because a WASM host without imports can read nothing else. `golden_in_wasm` of gaggle-lab includes it.
+//! because a WASM host without imports can read nothing else. `golden_in_wasm` of gaggle-lab
+//! includes it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

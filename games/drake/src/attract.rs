@@ -48,7 +48,7 @@ impl Attract {
         self.game.step(&pads, &[Sitting::Nobody; SEATS]);
     }
 
-    /// Draws the match `between` (0 to 1) its last two frames, without sounds.
+    /// Draws the match, as [`Stage::draw`] but without sounds.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { calm, plain: true, ..Audience::default() };
         stage.draw(&self.game, between, &audience, scene);

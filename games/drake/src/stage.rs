@@ -98,7 +98,7 @@ impl Stage {
         self.view
     }
 
-    /// Draws `game` at `between` (0 to 1) its previous and its present frame.
+    /// Draws `game` at `between`, from 0 (its previous frame) to 1 (its present one).
     pub fn draw(&mut self, game: &Drake, between: f32, audience: &Audience<'_>, scene: &mut Scene) {
         scene.clear();
         let between = between.clamp(0.0, 1.0);

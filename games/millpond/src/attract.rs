@@ -39,7 +39,6 @@ impl Attract {
         &self.pond
     }
     /// Advances the pond by one frame.
-    /// Advances by one frame.
     pub fn step(&mut self) {
         self.pond.frame = self.pond.frame.wrapping_add(1);
         for (seat, bot) in self.bots.iter_mut().enumerate() {
@@ -50,7 +49,7 @@ impl Attract {
         self.keeper.step(&mut self.pond, &mut self.hands, |_| true);
     }
 
-    /// Draws the pond around the first boat, without sounds.
+    /// Draws the pond around the first boat, as [`Stage::draw`] but without sounds.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { calm, plain: true, follow: Some(0), ..Audience::default() };
         stage.draw(&self.pond, between, &audience, scene);

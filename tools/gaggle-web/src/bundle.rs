@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_wasm_bindgen_in_lock_is_an_error_with_advice() {
+    fn other_wasm_bindgen_in_lock_is_error_with_advice() {
         let lock = |version: &str| {
             format!(
                 "[[package]]\nname = \"web\"\nversion = \"1\"\n\n[[package]]\nname = \"wasm-bindgen\"\nversion = \"{version}\"\n"

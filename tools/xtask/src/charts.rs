@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn picture_colors_what_is_worse() {
+    fn picture_colors_worse_rows() {
         let picture = picture(&rows(TEXT));
         assert_eq!((picture.matches("#7fb069").count(), picture.matches("#d9734e").count()), (2, 1));
     }

@@ -94,7 +94,6 @@ impl Context {
     }
 
     /// Runs a command whose failure means `summary`.
-    /// does.
     pub(crate) fn check(&mut self, command: Command, summary: &str) -> Result<Ended, Failure> {
         let ended = self.run(command)?;
         if ended.success { Ok(ended) } else { Err(self.failure(&ended, summary)) }

@@ -214,7 +214,7 @@ Caused by:
     }
 
     #[test]
-    fn long_output_is_cut_and_the_rest_counted() {
+    fn long_output_is_cut_and_rest_counted() {
         let (screen, left_out) = first_screen(vec![String::new(); 75]);
         assert_eq!((screen.len(), left_out), (60, 15));
     }

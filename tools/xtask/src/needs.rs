@@ -2,7 +2,6 @@
 //!
 //! Steps call it before they use a tool. What cannot be installed fails the step with one line that
 //! says what to do; no step is skipped silently. Absent: what the tools are for.
-//! is ever skipped in silence.
 
 use std::io;
 use std::path::PathBuf;

@@ -37,8 +37,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             continue;
         }
         for (number, line) in file.lines() {
-            // A document may quote names. Code is judged whole, names included, except that of games:
-            // names in their state cannot change, and players read their texts.
+            // A document may quote names. Code is judged whole, names included, except that of
+            // games: names in their state cannot change, and players read their texts.
             let text: String = if is_prose {
                 line.split('`').step_by(2).collect()
             } else if is_game_source(&file.path) {
