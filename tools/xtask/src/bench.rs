@@ -16,7 +16,7 @@ pub(crate) const IN_A_BROWSER: (&str, &str) =
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let folder = workspace::root().join("bench");
     if !folder.join("Cargo.toml").is_file() {
-        return crate::refuse("There are no benches yet: they will live in bench/.");
+        return crate::refuse("there are no benches; they need bench/");
     }
     let workspace = match Workspace::load(&folder) {
         Ok(workspace) => workspace,
@@ -57,8 +57,8 @@ fn benches(workspace: &Workspace) -> impl Iterator<Item = (&str, &Package)> {
 /// The benches to choose from, as text.
 fn menu(wanted: Option<&str>, workspace: &Workspace) -> String {
     let mut menu = match wanted {
-        Some(name) => format!("There is no bench `{name}`. Choose one:"),
-        None => "Which bench? cargo xtask bench NAME [--json]".to_string(),
+        Some(name) => format!("there is no bench `{name}`; choose one:"),
+        None => "no bench is named; cargo xtask bench NAME [--json]".to_string(),
     };
     let programs = benches(workspace).map(|(name, package)| (name, package.description.as_str()));
     let all: Vec<(&str, &str)> = programs.chain([IN_A_BROWSER]).collect();
@@ -83,7 +83,7 @@ mod tests {
         let targets = vec![Target { name: "xtask".into(), kind: "bin".into() }];
         let commands = Package { name: "xtask".into(), targets, ..Package::default() };
         let workspace = Workspace { packages: vec![bench, library, commands], ..Workspace::default() };
-        let expected = "There is no bench `lnik`. Choose one:\n  link    Packets per second\n  arcade  What a page costs";
+        let expected = "there is no bench `lnik`; choose one:\n  link    Packets per second\n  arcade  What a page costs";
         let menu = menu(Some("lnik"), &workspace);
         assert!(menu.starts_with(expected) && !menu.contains("xtask"), "{menu}");
     }

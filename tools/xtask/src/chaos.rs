@@ -15,7 +15,7 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     match Workspace::load(&root) {
         Err(error) => crate::refuse(&error),
         Ok(workspace) if workspace.package(LAB).is_none() => {
-            crate::refuse("There are no chaos runs yet: they will live in tools/gaggle-lab.")
+            crate::refuse("there are no chaos runs; they need tools/gaggle-lab")
         }
         Ok(_) => {
             let replica = arguments.contains(&"--replica");

@@ -27,7 +27,7 @@ pub(crate) fn has_room_for(needed: u64, root: &Path) -> Result<(), String> {
 
 fn too_full(folder: &Path, free: u64, needed: u64) -> String {
     format!(
-        "The disk of {} has {}.{} GB free and this builds about {} GB: make room, or set CARGO_TARGET_DIR to a folder on another disk.",
+        "the disk of {} has {}.{} GB free and this builds about {} GB; make room, or set CARGO_TARGET_DIR to a folder on another disk",
         folder.display(),
         free / GB,
         free % GB * 10 / GB,
@@ -67,7 +67,7 @@ mod tests {
     fn full_disk_is_reported_with_free_and_needed_space() {
         let words = too_full(Path::new("/small"), GB / 2, 12 * GB);
         assert!(
-            words.starts_with("The disk of /small has 0.5 GB free and this builds about 12 GB"),
+            words.starts_with("the disk of /small has 0.5 GB free and this builds about 12 GB"),
             "{words}"
         );
         assert!(!words.contains('\n'));

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         Some((&"chaos", rest)) => chaos::command(rest),
         Some((&"charts", _)) => charts::command(),
         Some((&"ratchet", _)) => ratchet::command(),
-        Some((unknown, _)) => refuse(&format!("There is no command `{unknown}`. See `cargo xtask`.")),
+        Some((unknown, _)) => refuse(&format!("there is no command `{unknown}`; see `cargo xtask`")),
     }
 }
 

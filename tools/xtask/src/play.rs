@@ -49,11 +49,11 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     if let Some((folder, rest)) = arguments.split_first().filter(|(first, _)| !first.starts_with('-')) {
         return match Path::new(folder).canonicalize() {
             Ok(game) if game.join("Cargo.toml").is_file() => serve(&root, "gaggle-web", Some(&game), rest),
-            _ => crate::refuse(&format!("There is no crate in {folder}: `cargo new {folder}` makes one.")),
+            _ => crate::refuse(&format!("there is no crate in {folder}; `cargo new {folder}` makes one")),
         };
     }
     match best(&workspace) {
-        None => crate::refuse("There is nothing to play yet: `cargo xtask test` is what works."),
+        None => crate::refuse("there is nothing to play yet; run `cargo xtask test`"),
         Some((package, Show::Arcade(_))) => serve(&root, package, None, arguments),
         Some((package, Show::Example(example))) => {
             let mut cargo = workspace::cargo();

@@ -22,7 +22,7 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let known: Vec<Step> = steps::all(&root).collect();
     if let Some(unknown) = names.iter().find(|name| !known.iter().any(|step| step.name == **name)) {
         let known: Vec<_> = known.iter().map(|step| step.name).collect();
-        return crate::refuse(&format!("There is no step `{unknown}`. The steps are: {}.", known.join(", ")));
+        return crate::refuse(&format!("there is no step `{unknown}`; choose one of {}", known.join(", ")));
     }
     let workspace = match Workspace::load(&root) {
         Ok(workspace) => workspace,
