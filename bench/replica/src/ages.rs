@@ -144,7 +144,7 @@ pub(crate) fn plot(file: &str) -> ExitCode {
         let metres = bin as f64 * BIN;
         let _ = writeln!(svg, "<text x=\"{}\" y=\"350\" text-anchor=\"middle\">{metres} m</text>", x(bin));
     }
-    for (loss, colour, row) in [(0, "#2463a6", 0.0), (5, "#b3461f", 1.0)] {
+    for (loss, color, row) in [(0, "#2463a6", 0.0), (5, "#b3461f", 1.0)] {
         let ages = measure(loss);
         for (percent, dash, name) in [(50.0, "none", "median"), (99.0, "5 4", "99 %")] {
             let mut points = String::new();
@@ -161,13 +161,13 @@ pub(crate) fn plot(file: &str) -> ExitCode {
             }
             let _ = writeln!(
                 svg,
-                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" \
+                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" \
                  stroke-dasharray=\"{dash}\"/>"
             );
             let at = 40.0 + row * 36.0 + if percent > 60.0 { 18.0 } else { 0.0 };
             let _ = writeln!(
                 svg,
-                "<line x1=\"80\" y1=\"{at}\" x2=\"110\" y2=\"{at}\" stroke=\"{colour}\" stroke-width=\"2\" \
+                "<line x1=\"80\" y1=\"{at}\" x2=\"110\" y2=\"{at}\" stroke=\"{color}\" stroke-width=\"2\" \
                  stroke-dasharray=\"{dash}\"/><text x=\"118\" y=\"{}\">{name}, {loss} % loss</text>",
                 at + 4.0
             );

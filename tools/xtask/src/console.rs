@@ -26,7 +26,7 @@ pub(crate) enum Tone {
 pub(crate) struct Console {
     out: Box<dyn Write>,
     moving: bool,
-    colour: bool,
+    color: bool,
     /// Time of the last update of the moving line.
     last_sign: Instant,
     is_painted: bool,
@@ -39,8 +39,8 @@ impl Console {
     pub(crate) fn stdout() -> Console {
         let terminal =
             std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Console::over(Box::new(std::io::stdout()), terminal, colour)
+        let color = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Console::over(Box::new(std::io::stdout()), terminal, color)
     }
 
     /// Another output, without moving line and colors.
@@ -49,27 +49,19 @@ impl Console {
         Console::over(Box::new(out), false, false)
     }
 
-    fn over(out: Box<dyn Write>, moving: bool, colour: bool) -> Console {
-        Console {
-            out,
-            moving,
-            colour,
-            last_sign: Instant::now(),
-            is_painted: false,
-            turn: 0,
-            after_gap: true,
-        }
+    fn over(out: Box<dyn Write>, moving: bool, color: bool) -> Console {
+        Console { out, moving, color, last_sign: Instant::now(), is_painted: false, turn: 0, after_gap: true }
     }
 
     /// Whether child programs should print colors.
-    pub(crate) fn is_coloured(&self) -> bool {
-        self.colour
+    pub(crate) fn is_colored(&self) -> bool {
+        self.color
     }
 
     /// Text in a tone, for use inside a line.
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
         let code = match tone {
-            _ if !self.colour => return text.to_string(),
+            _ if !self.color => return text.to_string(),
             Tone::Quiet => "2",
             Tone::Good => "32",
             Tone::Bad => "31",

@@ -72,7 +72,7 @@ impl Context {
             .current_dir(&self.root)
             .env("CARGO_TERM_PROGRESS_WHEN", "always")
             .env("CARGO_TERM_PROGRESS_WIDTH", "100")
-            .env("CARGO_TERM_COLOR", if self.console.is_coloured() { "always" } else { "never" });
+            .env("CARGO_TERM_COLOR", if self.console.is_colored() { "always" } else { "never" });
         command
     }
 

@@ -2,7 +2,7 @@
 //!
 //! `Context` and `steps::suite` call it. Absent: how programs run.
 
-use crate::process::without_colour;
+use crate::process::without_color;
 
 /// Lines of one screen; the rest is in the log file.
 const LINES_MAX: usize = 60;
@@ -11,7 +11,7 @@ const LINES_MAX: usize = 60;
 pub(crate) fn diagnostics(lines: &[String]) -> Vec<Vec<String>> {
     let all = |first: &str| {
         let paragraphs = lines.split(|line| line.trim().is_empty()).filter_map(|paragraph| {
-            let start = paragraph.iter().position(|line| is_diagnostic(&without_colour(line), first))?;
+            let start = paragraph.iter().position(|line| is_diagnostic(&without_color(line), first))?;
             Some(paragraph[start..].iter().filter(|line| !is_status(line)).cloned().collect())
         });
         paragraphs.collect::<Vec<_>>()
@@ -43,7 +43,7 @@ pub(crate) fn failed_tests(lines: &[String]) -> Vec<FailedTest> {
     let mut recent: Vec<String> = Vec::new();
     let mut in_failure = false;
     for line in lines {
-        let plain = without_colour(line);
+        let plain = without_color(line);
         if let Some(name) = plain.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
             failed.push(FailedTest { name: Some(name.into()), selection: String::new(), output: Vec::new() });
             in_failure = true;
@@ -96,7 +96,7 @@ fn is_diagnostic(line: &str, first: &str) -> bool {
 
 /// Whether a line is cargo's progress, which may stand between compiler lines.
 fn is_status(line: &str) -> bool {
-    let plain = without_colour(line);
+    let plain = without_color(line);
     let verbs =
         ["Compiling ", "Checking ", "Documenting ", "Finished ", "Running ", "Doc-tests ", "Generated "];
     plain.starts_with("   ") && verbs.iter().any(|verb| plain.trim_start().starts_with(verb))

@@ -52,7 +52,7 @@ pub(crate) fn run(
             Ok(line) => {
                 watch(Some(&line));
                 if !is_progress_bar(&line) {
-                    writeln!(log, "{}", without_colour(&line))?;
+                    writeln!(log, "{}", without_color(&line))?;
                     lines.push(line);
                 }
             }
@@ -71,7 +71,7 @@ pub(crate) fn run(
 
 /// Activity that a line of cargo or of a test program announces, if any.
 pub(crate) fn activity_in(line: &str) -> Option<String> {
-    let plain = without_colour(line);
+    let plain = without_color(line);
     let text = plain.trim();
     if let Some((_, rest)) = text.split_once("] ").filter(|_| is_progress_bar(&plain)) {
         // "Building [===>   ] 43/61: serde, syn"
@@ -88,14 +88,14 @@ pub(crate) fn activity_in(line: &str) -> Option<String> {
 
 /// Whether a line is cargo's progress bar, which is shown but not kept.
 fn is_progress_bar(line: &str) -> bool {
-    let plain = without_colour(line);
+    let plain = without_color(line);
     ["Building [", "Downloading [", "Fetch [", "Updating ["]
         .iter()
         .any(|bar| plain.trim_start().starts_with(bar))
 }
 
 /// The text without color escape sequences.
-pub(crate) fn without_colour(line: &str) -> String {
+pub(crate) fn without_color(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let mut rest = line.chars();
     while let Some(letter) = rest.next() {

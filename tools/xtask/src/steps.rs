@@ -71,7 +71,7 @@ const STEPS: [Step; 11] = [
     },
     Step {
         depth: Depth::Long,
-        ..usual("release", "all tests again, optimized: the same answers", suite::run_optimised)
+        ..usual("release", "all tests again, optimized: the same answers", suite::run_optimized)
     },
 ];
 

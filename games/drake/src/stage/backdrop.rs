@@ -116,8 +116,8 @@ fn moon(out: &mut Bitmap, left: i32, top: i32) {
             });
             let rim = MOON_RADIUS + (noise((wx - wy) / 9.0, 17) - 0.5) * 2.0;
             if far < rim && !bitten {
-                let grey = noise(wx / 13.0 + wy / 31.0, 5) * 0.55 + noise(wy / 11.0 - wx / 40.0, 9) * 0.45;
-                let face = if grey > 0.5 + bayer(x, y) * 0.16 { MOON_SHADE } else { MOON };
+                let gray = noise(wx / 13.0 + wy / 31.0, 5) * 0.55 + noise(wy / 11.0 - wx / 40.0, 9) * 0.45;
+                let face = if gray > 0.5 + bayer(x, y) * 0.16 { MOON_SHADE } else { MOON };
                 // Darker than what flies before it.
                 let cold = MIST[0].mix(NIGHT[3], 0.35);
                 let dark = 0.6 + 0.16 * (dy / MOON_RADIUS) + 0.1 * (dx / MOON_RADIUS);

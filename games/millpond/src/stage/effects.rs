@@ -79,8 +79,8 @@ impl Painter<'_> {
 
     /// The wheel: once around in eight seconds, faster while the sluice is open.
     pub(super) fn wheel(&mut self, pond: &Pond) {
-        let centre = self.on_screen(WHEEL.0 as f32 + 6.0, WHEEL.1 as f32);
-        if !self.sees(centre, 60.0) {
+        let center = self.on_screen(WHEEL.0 as f32 + 6.0, WHEEL.1 as f32);
+        if !self.sees(center, 60.0) {
             return;
         }
         let pace = if self.calm {
@@ -95,15 +95,15 @@ impl Painter<'_> {
             let height = sine(angle) * 44.0;
             let near = sine(angle + QUARTER) > -0.2;
             if near {
-                let (x, y) = (centre.0 - 18.0, centre.1 + height);
+                let (x, y) = (center.0 - 18.0, center.1 + height);
                 self.scene.blend(x - 1.0, y - 2.0, 30.0, 6.0, INK, 1.0);
                 self.scene.blend(x, y - 1.0, 28.0, 4.0, PEAT[4], 1.0);
                 self.scene.blend(x, y - 1.0, 28.0, 1.0, MOON.mix(PEAT[4], 0.4), 1.0);
             }
         }
         for rim in [-20.0, 11.0] {
-            self.scene.blend(centre.0 + rim, centre.1 - 48.0, 4.0, 96.0, INK, 1.0);
-            self.scene.blend(centre.0 + rim + 1.0, centre.1 - 47.0, 2.0, 94.0, PEAT[3], 1.0);
+            self.scene.blend(center.0 + rim, center.1 - 48.0, 4.0, 96.0, INK, 1.0);
+            self.scene.blend(center.0 + rim + 1.0, center.1 - 47.0, 2.0, 94.0, PEAT[3], 1.0);
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
     run_in(context, "", &["--workspace"])
 }
 
-pub(super) fn run_optimised(context: &mut Context) -> Result<String, Failure> {
+pub(super) fn run_optimized(context: &mut Context) -> Result<String, Failure> {
     get_programs(context)?;
     run_in(context, "", &["--workspace", "--release"])
 }

@@ -8,7 +8,7 @@ use super::{counted, deterministic};
 use crate::context::{Context, Failure};
 use crate::imports::imports;
 use crate::needs;
-use crate::process::without_colour;
+use crate::process::without_color;
 
 pub(super) const TARGET: &str = "wasm32-unknown-unknown";
 
@@ -56,7 +56,7 @@ fn is_installed(context: &mut Context) -> bool {
     let mut command = Command::new("rustc");
     command.args(["--print", "target-libdir", "--target", TARGET]);
     context.run(command).is_ok_and(|ended| {
-        let folder = ended.lines.first().map(|line| without_colour(line)).unwrap_or_default();
+        let folder = ended.lines.first().map(|line| without_color(line)).unwrap_or_default();
         // An empty folder remains after a target is removed, so the folder alone proves nothing.
         ended.success && std::fs::read_dir(folder.trim()).is_ok_and(|mut files| files.next().is_some())
     })
