@@ -79,7 +79,7 @@ pub(crate) enum Wants {
     All,
     /// Pages only, for servers that have nothing else.
     Pages,
-    /// Signals only.
+    /// Signals and nothing else.
     Signals,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Course {
     pub(crate) moving: usize,
     pub(crate) receivers: usize,
     pub(crate) motion: Motion,
-    /// One-way latency.
+    /// Latency of one direction.
     pub(crate) latency: Micros,
     pub(crate) loss_percent: u32,
     /// Ticks before measuring, in which all bodies are introduced.

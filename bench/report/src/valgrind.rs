@@ -7,7 +7,7 @@ use std::process::Command;
 /// Result of a run of this program under valgrind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedRun {
-    /// Instructions executed.
+    /// Instructions the run executed.
     pub instructions: u64,
     /// Standard output of the run.
     pub printed: String,

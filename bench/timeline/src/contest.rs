@@ -102,9 +102,9 @@ pub enum Step {
 pub struct Calls {
     /// Frames simulated, resimulated ones included.
     pub ticks: u64,
-    /// Snapshots taken.
+    /// Number of snapshots taken.
     pub saves: u64,
-    /// Snapshots loaded.
+    /// Number of snapshots loaded.
     pub loads: u64,
 }
 
