@@ -1,8 +1,7 @@
-//! The attack as a process of its own, and how much of it reached the server.
+//! The attack as a process of its own, and the count of its requests that reached the server.
 //!
-//! It runs only while nothing else wants to: attackers compute elsewhere, not on the cores of the
-//! server or of those who are measured. How much reached the server is counted by who sent it, and
-//! judged: an attack that was starved shows nothing.
+//! It runs in the idle class, because real attackers do not compute on the server's cores.
+//! `endured` judges the count by sender: a starved attack shows nothing. Absent: honest clients.
 
 mod files;
 mod lobby;
@@ -17,14 +16,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What the attack does.
+/// Kind of attack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// GET of a small page without end.
+    /// GET of a small page, as often as possible.
     Gets,
-    /// HEAD of a large file without end.
+    /// HEAD of a large file, as often as possible.
     Heads,
-    /// A large file, read by a few bytes a second.
+    /// A large file, read at a few bytes per second.
     SlowReaders,
     /// Guesses of the operator's token.
     Guesses,
@@ -32,17 +31,17 @@ pub(crate) enum Kind {
     HalfHandshakes,
     /// Messages of 64 KB to the lobby.
     LargeMessages,
-    /// STUN questions, and noise, at the relay's UDP port.
+    /// STUN requests and noise at the relay's UDP port.
     Stun,
-    /// Tickets a stranger signed, shown to the relay.
+    /// Tickets with a foreign signature, shown to the relay.
     ForgedTickets,
-    /// Offers of channels by members of the relay.
+    /// Channel offers by members of the relay.
     Offers,
-    /// Datagrams by members of the relay, as many as go.
+    /// Datagrams by members of the relay, as many as possible.
     Datagrams,
-    /// Players in search of others of their skill of whom no two fit together.
+    /// Players who search by skill, of whom no two match.
     Searchers,
-    /// Connections from many addresses of one site that say nothing.
+    /// Idle connections from many addresses of one site.
     Places,
 }
 
@@ -62,23 +61,23 @@ impl Kind {
         (Kind::Places, "places"),
     ];
 
-    /// Its name on the command line.
+    /// Name on the command line.
     pub(crate) fn name(self) -> &'static str {
         Kind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
 }
 
-/// How hard an attack is: so many a second, or so many at once.
+/// Requests per second, or connections at the same time.
 pub(crate) type Strength = u64;
 
-/// An attack under way; it ends when this is dropped.
+/// A running attack; it ends when dropped.
 pub(crate) struct Attack {
     child: Child,
     count: Arc<AtomicU64>,
 }
 
 impl Attack {
-    /// Lets it begin. It has when this returns.
+    /// Starts it. Returns once it has begun.
     pub(crate) fn begin(
         kind: Kind,
         at: SocketAddr,
@@ -113,7 +112,7 @@ impl Attack {
         Ok(attack)
     }
 
-    /// How much of it has reached the server so far.
+    /// Requests that have reached the server so far.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
@@ -126,7 +125,7 @@ impl Drop for Attack {
     }
 }
 
-/// Is the attack, if the command line says so. Ends with the process that started it.
+/// Runs the attack the command line names, if any. Ends with the process that started it.
 pub(crate) fn run(arguments: &[String]) -> Option<Result<(), String>> {
     let [word, name, address, strength] = arguments else { return None };
     if word != "attacker" {
@@ -156,12 +155,11 @@ fn attack(kind: Kind, at: SocketAddr, strength: Strength) -> Result<(), String> 
         Kind::Searchers => lobby::searchers,
         Kind::Places => files::places,
     };
-    // Each begins threads that go on; what it needs to have done before it counts as begun is done
-    // here.
+    // Each attack starts threads; it returns once it counts as begun.
     begin(at, strength, &hits)?;
     println!("ready");
     std::thread::spawn(|| {
-        // The pipe closes with the process at its other end, however that ended.
+        // The pipe closes when the parent process ends for any reason.
         let _ = std::io::stdin().lines().count();
         std::process::exit(0);
     });
@@ -174,7 +172,7 @@ fn attack(kind: Kind, at: SocketAddr, strength: Strength) -> Result<(), String> 
     }
 }
 
-/// What reached the server.
+/// Count of requests that reached the server.
 #[derive(Clone, Default)]
 struct Hits(Arc<AtomicU64>);
 
@@ -188,8 +186,7 @@ impl Hits {
     }
 }
 
-/// Starts threads that do something again and again, together so many times a second. What one did
-/// counts as that many.
+/// Starts threads that repeat an action, together at a rate. Each call returns its count of hits.
 fn spread(
     threads: usize,
     per_second: Strength,

@@ -1,5 +1,6 @@
-//! A client of the lobby, the relay or the files, from any address of this machine, plain or by
-//! TLS.
+//! A client of lobby, relay and files, from any local address, plain or with TLS.
+//!
+//! Honest clients and attackers use it. Absent: what they ask for.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
@@ -12,22 +13,22 @@ use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use serde_json::Value;
 use tungstenite::{Message, WebSocket};
 
-/// A server that has not answered by then has lost the request.
+/// Time after which an unanswered request counts as lost.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Where the server is, and how it is spoken to.
+/// Address of the server and how to connect.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: SocketAddr,
     pub(crate) tls: Option<Arc<ClientConfig>>,
 }
 
-/// The address of an honest client: each in a network of its own, so that no limit is shared.
+/// Address of an honest client: each in a network of its own, so that none shares a limit.
 pub(crate) fn honest(nth: usize) -> IpAddr {
     Ipv4Addr::new(127, 32 + (nth / 250 % 64) as u8, (nth % 250) as u8, 1).into()
 }
 
-/// The address of an attacker: many in few networks.
+/// Address of an attacker: many in few networks.
 pub(crate) fn hostile(nth: usize) -> IpAddr {
     Ipv4Addr::new(127, 1, (nth / 250 % 250) as u8, 1 + (nth % 250) as u8).into()
 }
@@ -37,7 +38,7 @@ pub(crate) fn tcp(from: IpAddr, to: SocketAddr) -> io::Result<TcpStream> {
     tcp_with(from, to, None)
 }
 
-/// The same with room for no more bytes than this that are not read.
+/// A TCP connection whose receive buffer holds at most `unread` bytes.
 pub(crate) fn tcp_with(from: IpAddr, to: SocketAddr, unread: Option<usize>) -> io::Result<TcpStream> {
     let domain = if to.is_ipv6() { socket2::Domain::IPV6 } else { socket2::Domain::IPV4 };
     let socket = socket2::Socket::new(domain, socket2::Type::STREAM, None)?;
@@ -52,7 +53,7 @@ pub(crate) fn tcp_with(from: IpAddr, to: SocketAddr, unread: Option<usize>) -> i
     Ok(socket.into())
 }
 
-/// A stream, with or without TLS.
+/// A stream with or without TLS.
 pub(crate) enum Stream {
     Plain(TcpStream),
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
@@ -118,19 +119,19 @@ pub(crate) fn websocket(from: IpAddr, target: &Target, path: &str) -> Result<Web
         .map_err(|error| format!("no WebSocket: {error}"))
 }
 
-/// A client of the lobby that has said hello.
+/// A lobby client that was welcomed.
 pub(crate) struct Guest {
     pub(crate) socket: WebSocket<Stream>,
     pub(crate) peer: String,
 }
 
 impl Guest {
-    /// Connects and says hello with this key.
+    /// Connects and sends a hello with this key.
     pub(crate) fn connect(from: IpAddr, target: &Target, key: &str) -> Result<Guest, String> {
         Guest::connect_with(from, target, &format!(r#"{{"type":"hello","key":"{key}"}}"#))
     }
 
-    /// Connects and says this hello.
+    /// Connects and sends this hello.
     pub(crate) fn connect_with(from: IpAddr, target: &Target, hello: &str) -> Result<Guest, String> {
         let mut guest = Guest { socket: websocket(from, target, "/lobby")?, peer: String::new() };
         guest.say(hello)?;
@@ -141,7 +142,7 @@ impl Guest {
                     guest.peer = text(&heard["peer"]);
                     return Ok(guest);
                 }
-                // A ticket that brings no seat: one is welcome without it.
+                // The ticket brought no reservation, but the client is welcome without it.
                 (Some("error"), Some("bad-ticket")) => {}
                 (Some("error" | "bye"), code) => {
                     return Err(format!("not welcome: {}", code.unwrap_or_default()));
@@ -155,7 +156,7 @@ impl Guest {
         self.socket.send(Message::text(said)).map_err(|error| format!("cannot send: {error}"))
     }
 
-    /// The next message, whatever it is.
+    /// The next message of any type.
     pub(crate) fn hear(&mut self) -> Result<Value, String> {
         loop {
             let heard = self.socket.read().map_err(|error| format!("nothing heard: {error}"))?;
@@ -165,7 +166,7 @@ impl Guest {
         }
     }
 
-    /// The next message of this type. A refusal, or the end of the connection, is an error.
+    /// The next message of this type. A rejection or a disconnect is an error.
     pub(crate) fn hear_a(&mut self, kind: &str) -> Result<Value, String> {
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
@@ -186,7 +187,7 @@ impl Guest {
         self.hear_a(kind)
     }
 
-    /// What was said meanwhile, for at most this long.
+    /// A message that arrives within this time, if any.
     pub(crate) fn hear_within(&mut self, time: Duration) -> Option<Value> {
         let socket = self.socket.get_ref().socket();
         socket.set_read_timeout(Some(time.max(Duration::from_millis(1)))).ok()?;
@@ -200,7 +201,7 @@ pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_string()
 }
 
-/// The status of a GET, with the whole answer read. `more` are header lines.
+/// Status of a GET, after reading the whole answer. `more` are header lines.
 pub(crate) fn get(from: IpAddr, target: &Target, path: &str, more: &str) -> Result<u16, String> {
     let mut stream = Stream::connect(from, target)?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{more}\r\n");
@@ -210,7 +211,7 @@ pub(crate) fn get(from: IpAddr, target: &Target, path: &str, more: &str) -> Resu
         match stream.read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => answer.extend_from_slice(&buffer[..count]),
-            // With TLS an end without a farewell is one, too.
+            // With TLS, an end without close_notify also ends the answer.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
             Err(error) => return Err(format!("no answer: {error}")),
         }

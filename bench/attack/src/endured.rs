@@ -1,4 +1,6 @@
-//! One attack: who is attacked how, what honest clients notice meanwhile, and how that is judged.
+//! One attack of the suite: what honest clients and the server experienced, and the verdict.
+//!
+//! `suite` lists the attacks, `main` runs them. Absent: how an attack works.
 
 use std::time::{Duration, Instant};
 
@@ -10,44 +12,43 @@ use crate::process::Process;
 use crate::scale::Scale;
 use crate::server::Server;
 
-/// Latencies may be five times what they are undisturbed, and this much in any case.
+/// A p99 up to this is accepted; above, up to five times the undisturbed one.
 const P99_MS: f64 = 10.0;
 const TIMES_UNDISTURBED: f64 = 5.0;
-/// Memory the server may take meanwhile, in MB: pages the allocator holds, but nothing per request.
+/// Memory in MB the server may gain: pages of the allocator, but nothing per request.
 const MEMORY_MB: f64 = 32.0;
-/// Of the attack as it is meant, this much must have reached the server: a starved one shows
-/// nothing.
+/// Share of the planned attack that must reach the server: a starved one shows nothing.
 const REACHED: f64 = 0.25;
 
 /// An attack of the suite.
 pub(crate) struct Planned {
     pub(crate) kind: Kind,
     pub(crate) title: &'static str,
-    /// So many a second, or at once.
+    /// Requests per second, or connections at the same time.
     pub(crate) strength: u64,
     pub(crate) tls: bool,
-    /// Whether strength is at once: those reach the server once, not every second.
+    /// Whether strength counts connections, which reach the server once, not every second.
     pub(crate) at_once: bool,
-    /// Which limit of the server holds it off.
+    /// Limit of the server that stops it.
     pub(crate) limit: &'static str,
 }
 
-/// What came of it.
+/// Result of an attack.
 #[derive(Default)]
 pub(crate) struct Endured {
     pub(crate) title: String,
     pub(crate) limit: &'static str,
     pub(crate) noticed: Noticed,
-    /// Of the attack, a second, or at once.
+    /// Requests that reached the server per second, or connections.
     pub(crate) reached: f64,
-    /// Of the attack, from its beginning.
+    /// Requests that reached the server since the attack began.
     pub(crate) reached_in_all: f64,
     pub(crate) wanted: f64,
     /// Unit of both figures.
     pub(crate) unit: &'static str,
-    /// How much memory the server took at most, in MB.
+    /// Largest gain of the server's memory, in MB.
     pub(crate) memory_mb: f64,
-    /// CPU the server used, of one core.
+    /// CPU of the server, in cores.
     pub(crate) cpu: f64,
 }
 
@@ -59,7 +60,7 @@ impl Endured {
         measure(&server, scale, Wants::All, || Ok(None), title, "")
     }
 
-    /// During this attack.
+    /// Figures during this attack.
     pub(crate) fn attack(scale: Scale, planned: &Planned) -> Result<Endured, String> {
         let server = start(scale, planned.tls)?;
         let strength = scale.of(planned.strength);
@@ -73,7 +74,7 @@ impl Endured {
         Ok(endured)
     }
 
-    /// Reports and judges, beside what was undisturbed.
+    /// Reports and judges the figures beside the undisturbed ones.
     pub(crate) fn report(&self, report: &mut Report, quiet: Option<&Endured>) {
         report.section(&self.title);
         for (name, samples) in self.noticed.kinds() {
@@ -104,7 +105,7 @@ impl Endured {
         }
     }
 
-    /// Of a kind of request, in milliseconds.
+    /// p99 of a kind of request, in milliseconds.
     pub(crate) fn p99(&self, name: &str) -> f64 {
         self.percentile(name, 99)
     }
@@ -117,7 +118,7 @@ impl Endured {
             .map_or(f64::NAN, |(_, samples)| samples.percentile(percent))
     }
 
-    /// Whether everything is as it must be.
+    /// Whether all targets are met.
     pub(crate) fn holds(&self, quiet: &Endured) -> bool {
         let kinds = self.noticed.kinds();
         let mut measured = kinds.iter().filter(|(_, samples)| samples.count() > 0);
@@ -125,13 +126,13 @@ impl Endured {
         is_fast && self.noticed.lost() == 0 && self.memory_mb <= MEMORY_MB && self.has_arrived()
     }
 
-    /// Whether enough of the attack reached the server to show anything.
+    /// Whether enough of the attack reached the server.
     fn has_arrived(&self) -> bool {
         self.reached >= self.wanted * REACHED
     }
 }
 
-/// What a p99 may be, by what it is undisturbed.
+/// Largest accepted p99 for an undisturbed one.
 pub(crate) fn allowed(undisturbed: f64) -> f64 {
     P99_MS.max(TIMES_UNDISTURBED * undisturbed)
 }
@@ -140,7 +141,7 @@ fn start(scale: Scale, tls: bool) -> Result<Server, String> {
     Server::start_with(scale.build, std::net::Ipv4Addr::LOCALHOST.into(), tls, &[])
 }
 
-/// Honest clients at this server while it is attacked.
+/// Measures honest clients of this server during an attack.
 pub(crate) fn measure(
     server: &Server,
     scale: Scale,
@@ -171,7 +172,7 @@ pub(crate) fn measure(
     })
 }
 
-/// What was seen of the server and of the attack.
+/// Observations of the server and the attack.
 pub(crate) struct Watched {
     pub(crate) reached: f64,
     pub(crate) reached_in_all: f64,
@@ -179,7 +180,7 @@ pub(crate) struct Watched {
     pub(crate) cpu: f64,
 }
 
-/// Looks at the server for this long.
+/// Observes the server for this long.
 pub(crate) fn watch(
     process: &Process,
     time: Duration,
@@ -231,7 +232,7 @@ mod tests {
         assert!(!endured(1, 1, 0.0).holds(&quiet));
         assert!(!endured(1, 0, 33.0).holds(&quiet));
         let starved = Endured { reached: 24.0, wanted: 100.0, ..endured(1, 0, 0.0) };
-        assert!(!starved.holds(&quiet), "an attack that did not arrive shows nothing");
+        assert!(!starved.holds(&quiet), "a starved attack was accepted");
         assert!(Endured { reached: 25.0, ..starved }.holds(&quiet));
         let mut report = Report::new(true);
         endured(1, 1, 0.0).report(&mut report, Some(&quiet));

@@ -1,8 +1,7 @@
-//! Honest clients: what each of their requests takes while the server is attacked, or not.
+//! Honest clients and the latency of their requests: rooms, signals, relay, pages.
 //!
-//! They find rooms, hand each other signals, talk through the relay and load a page, far below
-//! every limit and each from a network of its own. They are measured from when a request was due:
-//! one that is held up by the one before it counts as waiting.
+//! They stay far below all limits, each in a network of its own. A request is measured from when it
+//! was due, so waiting for an earlier one counts. `endured` runs them. Absent: attacks, targets.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -20,18 +19,18 @@ const SIGNAL_LANES: usize = 4;
 const SIGNALS_PER_SECOND: u32 = 50;
 const RELAY_PAIRS: usize = 3;
 
-/// What honest clients noticed.
+/// Latencies by kind of request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Noticed {
-    /// From TCP to the lobby's welcome.
+    /// From the TCP connection to the lobby's welcome.
     pub(crate) connect: Samples,
-    /// From `find` to a seat.
+    /// From `find` to a reservation.
     pub(crate) find: Samples,
     /// From one member of a room to another through the lobby.
     pub(crate) signal: Samples,
     /// From one member of a room to another through the relay.
     pub(crate) relay: Samples,
-    /// A small page, on a connection of its own.
+    /// A small page on a new connection.
     pub(crate) http: Samples,
 }
 
@@ -52,7 +51,7 @@ impl Noticed {
     }
 }
 
-/// Whether what is done now counts, and when all is over.
+/// Whether requests count now, and when the clients end.
 #[derive(Default)]
 pub(crate) struct Phase(AtomicU8);
 
@@ -74,18 +73,17 @@ impl Phase {
     }
 }
 
-/// Which requests honest clients make.
+/// Requests that the clients make.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wants {
     All,
-    /// Only pages: of servers that have nothing else.
+    /// Pages only, for servers that have nothing else.
     Pages,
-    /// Signals, and nothing else.
+    /// Signals and nothing else.
     Signals,
 }
 
-/// Lets honest clients come, then runs `meanwhile`, which says when it counts. Gives back what they
-/// noticed.
+/// Starts the clients and runs `meanwhile`, which switches the phase. Returns their latencies.
 pub(crate) fn run<T>(
     target: &Target,
     wants: Wants,
@@ -135,13 +133,13 @@ pub(crate) fn run<T>(
     })
 }
 
-/// Honest clients compute elsewhere: here they go before the server and the attack, where the
-/// system lets them.
+/// Raises this process above server and attack where the system allows it: honest clients compute
+/// on other machines.
 fn go_first() {
     let _ = rustix::process::setpriority_process(None, -10);
 }
 
-/// Does something so many times a second until the phase ends, and tells since when each was due.
+/// Repeats an action at a rate until the phase ends, with the time each call was due.
 fn paced(per_second: u32, lane: usize, lanes: usize, phase: &Phase, mut act: impl FnMut(Instant, usize)) {
     go_first();
     let every = Duration::from_secs(1) / per_second;
@@ -153,7 +151,7 @@ fn paced(per_second: u32, lane: usize, lanes: usize, phase: &Phase, mut act: imp
         if phase.has_ended() {
             break;
         }
-        // How late a sleeper wakes is the system's affair.
+        // A late wake-up is the system's delay, not the server's.
         act(if late.is_some() { due } else { Instant::now() }, nth);
         due += every;
         nth += lanes;
@@ -236,7 +234,7 @@ impl Talkers {
         samples
     }
 
-    /// One signal to the other side; when it was there.
+    /// Sends one signal to the other side. Returns when it arrived.
     fn pass(&mut self, from: usize, nth: usize) -> Result<Instant, String> {
         let to = 1 - from;
         let (peer, seen) = (&self.guests[to].peer, self.heard[from]);

@@ -1,12 +1,8 @@
-//! Attacks on a running server, and what honest clients notice: `cargo xtask bench attack
+//! Attacks on a running server and their effect on honest clients: `cargo xtask bench attack
 //! [--json] [--markdown] [--same-priority] [--tiny] [latency|outcomes|searching|places|others]`.
 //!
-//! The server is a process of its own with its default limits; traffic stays on loopback, where
-//! each client has its own address. An attack is a process of the idle class unless
-//! `--same-priority` is given; `--tiny` takes seconds and only shows that the suite works. p50 and
-//! p99 of honest finds, signals, relayed datagrams, pages and connections are judged beside their
-//! undisturbed figures; attacks on results, rooms and places by their outcome. nginx and coturn
-//! bear the same attacks where they serve the same.
+//! The server has its default limits; attacks run in the idle class unless `--same-priority`, and
+//! `--tiny` only shows that the suite works. nginx and coturn bear the same. Absent: real networks.
 
 mod attacker;
 mod client;
@@ -16,7 +12,7 @@ mod others;
 mod outcomes;
 mod places;
 #[path = "../../server/src/process.rs"]
-#[allow(dead_code, reason = "what a server settles to is another bench's")]
+#[allow(dead_code, reason = "only another bench lets a server settle")]
 mod process;
 mod relay_pair;
 mod samples;
@@ -89,7 +85,7 @@ fn measure(report: &mut Report, scale: Scale, parts: &[&str]) -> Result<Table, S
     Ok(table)
 }
 
-/// What there is to choose from.
+/// Parts that can be named.
 const PARTS: [&str; 5] = ["latency", "outcomes", "searching", "places", "others"];
 
 fn latency(report: &mut Report, scale: Scale, table: &mut Table) -> Result<(), String> {
@@ -108,7 +104,7 @@ fn latency(report: &mut Report, scale: Scale, table: &mut Table) -> Result<(), S
     Ok(())
 }
 
-/// Does something with each item, as many at the same time as the scale says; the results in order.
+/// Runs an action for each item, as many at the same time as the scale allows; results in order.
 fn at_once<T: Sync, R: Send>(
     scale: Scale,
     items: &[T],

@@ -1,4 +1,6 @@
-//! The same attacks on servers of others, from Debian: nginx for files, coturn for STUN.
+//! The same attacks on servers of other projects, from Debian: nginx for files, coturn for STUN.
+//!
+//! `main` compares with them. Absent: limits of Gaggle's server.
 
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
@@ -20,16 +22,16 @@ use crate::table::Beside;
 
 const NGINX: &str = "nginx";
 const COTURN: &str = "coturn";
-/// Between two questions of honest clients.
+/// Time between two STUN requests of honest clients.
 const QUESTION_EVERY: Duration = Duration::from_millis(10);
-/// Short questions one address asks, to see how many bytes come back.
+/// Short requests from one address, to count the bytes that come back.
 const BRIEF_QUESTIONS: usize = 100;
 
-/// What a server did while it was attacked.
+/// Figures of a server under attack.
 struct Figures {
     p50: f64,
     p99: f64,
-    /// CPU for each request of the attack, in microseconds.
+    /// CPU of the server per request of the attack, in microseconds.
     cpu_micros: f64,
     memory_mb: f64,
 }
@@ -121,7 +123,7 @@ fn pages(
     })
 }
 
-/// Honest clients ask where they are while strangers flood the port.
+/// Honest clients send STUN requests while the port is flooded.
 fn questions(process: &Process, scale: Scale) -> Result<Figures, String> {
     let attack = Attack::begin(Kind::Stun, process.address, scale.of(20_000), scale.is_idle)?;
     std::thread::sleep(scale.warm_up);
@@ -149,7 +151,7 @@ fn questions(process: &Process, scale: Scale) -> Result<Figures, String> {
     })
 }
 
-/// How long an answer takes.
+/// Time until a STUN response.
 fn ask(from: std::net::IpAddr, at: SocketAddr) -> Result<Duration, String> {
     let socket = UdpSocket::bind((from, 0)).map_err(|error| error.to_string())?;
     socket.set_read_timeout(Some(Duration::from_millis(500))).map_err(|error| error.to_string())?;
@@ -163,7 +165,7 @@ fn ask(from: std::net::IpAddr, at: SocketAddr) -> Result<Duration, String> {
     }
 }
 
-/// Bytes that come back for each byte of the shortest questions there are.
+/// Bytes sent for each byte of the shortest possible requests.
 pub(crate) fn amplification(at: SocketAddr) -> Result<f64, String> {
     let socket = UdpSocket::bind((hostile(3), 0)).map_err(|error| error.to_string())?;
     socket.set_read_timeout(Some(Duration::from_millis(100))).map_err(|error| error.to_string())?;
@@ -186,7 +188,7 @@ fn free_port() -> Result<SocketAddr, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Starts a program that says nothing when it serves.
+/// Starts a program that prints nothing when it serves.
 fn start_silent(program: &str, arguments: &[String], address: SocketAddr) -> Result<Process, String> {
     let mut command = Command::new("sh");
     command.args(["-c", "echo ready; exec \"$0\" \"$@\" >/dev/null", program]).args(arguments);
@@ -196,7 +198,7 @@ fn start_silent(program: &str, arguments: &[String], address: SocketAddr) -> Res
 fn start_nginx(folder: &Path, files: &Path) -> Result<Process, String> {
     let address = free_port()?;
     let (here, files) = (folder.display(), files.display());
-    // One process, as ours is: what it costs is all in one place.
+    // A single process like Gaggle's server, so that its CPU time is complete.
     let config = format!(
         "daemon off; master_process off; pid {here}/nginx.pid; error_log stderr crit;\n\
          events {{ worker_connections 8192; }}\n\

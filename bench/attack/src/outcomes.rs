@@ -1,4 +1,6 @@
-//! Attacks that are judged by what came of them: who met, what counts, who got in.
+//! Attacks judged by their outcome: who meets, which scores count, who gets in.
+//!
+//! `main` runs them. Absent: latencies of other requests.
 
 mod rooms;
 mod scores;
@@ -11,7 +13,7 @@ use crate::scale::Scale;
 use crate::server::Server;
 use crate::table::Outcome;
 
-/// Runs all of them, each at a server of its own.
+/// Runs all of them, each on a server of its own.
 pub(crate) fn run(report: &mut Report, scale: Scale) -> Result<Vec<Outcome>, String> {
     let mut outcomes = Vec::new();
     report.section("by outcome");
@@ -54,7 +56,7 @@ pub(crate) fn judge_samples(
     }
 }
 
-/// Reports one of them.
+/// Reports one outcome.
 pub(crate) fn judge(
     report: &mut Report,
     outcomes: &mut Vec<Outcome>,

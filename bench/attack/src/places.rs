@@ -1,5 +1,7 @@
-//! All places taken by one site: connections from 80 networks (/64) of one /56, in a network
-//! namespace of its own, where every address of the documentation's prefix is this machine.
+//! Exhaustion of connections by one site: 80 networks (/64) of one /56, in a network namespace of
+//! its own, where all documentation addresses are local.
+//!
+//! `main` runs it. Absent: other attacks.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -17,23 +19,22 @@ use crate::scale::Scale;
 use crate::server::{Build, IS_BUILT, Server};
 use crate::table::Outcome;
 
-/// What the process inside is started with.
+/// Argument that starts the process inside the namespace.
 const INSIDE: &str = "places-inside";
-/// As many as 80 networks may have of 64 connections each.
+/// Connections of 80 networks at 64 each.
 const CONNECTIONS: u64 = 5_120;
 const HONEST: usize = 40;
-/// What the door has that lets in the first who come: less than the site wants.
+/// Places behind the first-come door: fewer than the site wants.
 const DOOR_PLACES: usize = 256;
 const WITHIN: Duration = Duration::from_secs(1);
-/// Nine of ten honest connects succeed.
+/// Percent of honest connects that must succeed.
 const SUCCEED: f64 = 90.0;
 const SERVER: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
 
-/// Measures in a namespace; says so where the system does not let one be made. Then measures the
-/// same behind a door that lets in the first who come: an attack that finds nothing wrong there
-/// would find nothing anywhere.
+/// Measures in a namespace; notes where the system does not allow one. Then measures the same
+/// behind a first-come door as a control: the attack must succeed there.
 pub(crate) fn run(report: &mut Report, scale: Scale) -> Result<Vec<Outcome>, String> {
-    // What has to be built is built out here, where there is a network.
+    // Builds happen outside, where there is a network.
     drop(Server::start(scale.build)?);
     let (Some(shared), Some(first_come)) = (in_namespace(scale, false)?, in_namespace(scale, true)?) else {
         report.note("without places: no network namespace can be made here");
@@ -57,8 +58,8 @@ pub(crate) fn run(report: &mut Report, scale: Scale) -> Result<Vec<Outcome>, Str
     Ok(outcomes)
 }
 
-/// Percent of honest connects that succeeded, connections the site opened, and how long connects
-/// that succeeded took, in milliseconds.
+/// Percent of honest connects that succeeded, connections the site opened, and the duration of
+/// successful connects in milliseconds.
 struct Measured {
     succeeded: f64,
     opened: f64,
@@ -66,7 +67,7 @@ struct Measured {
     p99: f64,
 }
 
-/// None where the system lets no namespace be made.
+/// Measures inside; none where the system allows no namespace.
 fn in_namespace(scale: Scale, is_first_come: bool) -> Result<Option<Measured>, String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let prepare = "ip link set lo up && ip -6 route add local 2001:db8::/32 dev lo && echo 1 > /proc/sys/net/ipv6/ip_nonlocal_bind && exec \"$0\" \"$@\"";
@@ -86,7 +87,7 @@ fn in_namespace(scale: Scale, is_first_come: bool) -> Result<Option<Measured>, S
     })
 }
 
-/// Is the process inside, if the command line says so.
+/// Runs the process inside, if the command line names it.
 pub(crate) fn inside(arguments: &[String]) -> Option<Result<(), String>> {
     let [word, flags @ ..] = arguments else { return None };
     let [is_tiny, is_idle, is_first_come] = flags else { return None };
@@ -122,7 +123,7 @@ fn measure(is_tiny: bool, is_idle: bool, is_first_come: bool) -> Result<(), Stri
     Ok(())
 }
 
-/// A door before the server with places for the first who come, by whatever network: where it is.
+/// A proxy before the server with a fixed number of places for any network. Returns its address.
 fn first_come_door(server: SocketAddr) -> std::io::Result<SocketAddr> {
     let listener = TcpListener::bind((SERVER, 0))?;
     let (address, inside) = (listener.local_addr()?, Arc::new(AtomicUsize::new(0)));
@@ -142,8 +143,7 @@ fn first_come_door(server: SocketAddr) -> std::io::Result<SocketAddr> {
     Ok(address)
 }
 
-/// Connects to the server once something is said, and carries bytes both ways until the client is
-/// gone.
+/// Connects to the server once the client sends something, and copies bytes until it is gone.
 fn pass_on(client: TcpStream, server: SocketAddr) -> std::io::Result<()> {
     client.peek(&mut [0])?;
     let server = TcpStream::connect(server)?;

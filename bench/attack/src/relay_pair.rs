@@ -1,5 +1,6 @@
-//! Two honest members of a room at the relay, each with a channel: what one says the other hears,
-//! sixty times a second.
+//! Two honest members of a room at the relay who send each other sixty messages per second.
+//!
+//! `honest` runs them. Absent: attacks.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -16,11 +17,11 @@ use crate::samples::Samples;
 use crate::server::ticket;
 
 const EVERY: Duration = Duration::from_micros(16_667);
-/// A running game's packet is of about this size.
+/// Bytes of a message, as in a running game.
 const MESSAGE_BYTES: usize = 100;
-/// Time for what was said last.
+/// Time for the last messages to arrive.
 const STILL_UNDER_WAY: Duration = Duration::from_millis(400);
-/// How often what the relay says over the socket is read.
+/// Interval of reading the relay's socket.
 const LOOK_AT_SOCKET: Duration = Duration::from_millis(200);
 
 /// A member of a room at the relay.
@@ -101,7 +102,7 @@ impl End {
         Ok(End { member, other, channel, udp, here, open: false, due: now, wake: now })
     }
 
-    /// Takes in what came, sends what is due, and tells every datagram heard.
+    /// Receives, sends what is due, and reports each datagram.
     fn step(&mut self, mut heard: impl FnMut(&[u8])) -> Result<(), String> {
         let mut buffer = [0; 2_048];
         while let Ok((length, from)) = self.udp.recv_from(&mut buffer) {
@@ -137,20 +138,20 @@ impl End {
     }
 }
 
-/// The two of them.
+/// Both ends of a pair.
 pub(crate) struct Pair {
     ends: [End; 2],
 }
 
 impl Pair {
-    /// Both come, and their channels open.
+    /// Connects both and opens their channels.
     pub(crate) fn come(target: &Target, nth: usize) -> Result<Pair, String> {
         let id = |end: usize| PeerId::from_u128((nth as u128 + 1) << 64 | (end as u128 + 1));
         let room = nth as u64 + 1;
         let end = |end: usize| End::come(target, nth * 2 + end, room, id(end), id(1 - end));
         let mut ends = [end(0)?, end(1)?];
         let began = Instant::now();
-        // A first word each way shows that the whole way is there.
+        // A first message in each direction shows that the channels work.
         let mut met = [false; 2];
         while met != [true; 2] {
             if began.elapsed() > 3 * PATIENCE {
@@ -167,7 +168,7 @@ impl Pair {
         Ok(Pair { ends })
     }
 
-    /// Talks until the phase ends. What is said while it counts is counted.
+    /// Sends until the phase ends. Messages sent while it counts are counted.
     pub(crate) fn talk(mut self, phase: &Phase) -> Samples {
         let (mut samples, start) = (Samples::default(), Instant::now());
         let (mut said, mut end) = (0_u64, None);
@@ -213,7 +214,7 @@ impl Pair {
         samples
     }
 
-    /// Until a datagram comes, or something is due.
+    /// Waits for a datagram or for the next time something is due.
     fn wait(&self) {
         let until = self.ends.iter().map(|end| end.due.min(end.wake)).min();
         let left = until.map_or(EVERY, |until| until.saturating_duration_since(Instant::now())).min(EVERY);

@@ -1,4 +1,6 @@
-//! Latencies of one kind of request, and how many requests failed.
+//! Latencies and failures of one kind of request.
+//!
+//! `honest` collects them, `endured` judges them. Absent: targets.
 
 use std::time::Duration;
 
@@ -7,7 +9,7 @@ use std::time::Duration;
 pub(crate) struct Samples {
     micros: Vec<u32>,
     lost: u64,
-    /// The first failure, for the reader of the report.
+    /// The first failure, for the report.
     why: Option<String>,
 }
 
@@ -44,7 +46,7 @@ impl Samples {
         self.why.as_deref()
     }
 
-    /// In milliseconds. Without one success there is none: nothing is slower than that.
+    /// A percentile in milliseconds; infinite without a success.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
         let mut sorted = self.micros.clone();
         sorted.sort_unstable();
@@ -58,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentile_of_hundred_is_the_last_but_one_at_most() {
+    fn percentile_99_of_hundred_is_second_largest() {
         let mut samples = Samples::default();
         (1..=100).rev().for_each(|millis| samples.add(Duration::from_millis(millis)));
         assert_eq!((samples.percentile(50), samples.percentile(99)), (51.0, 100.0));

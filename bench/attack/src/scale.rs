@@ -1,29 +1,31 @@
-//! How much of everything: the whole suite, or one of a few seconds for tests.
+//! Sizes and durations: the whole suite, or one of a few seconds for tests.
+//!
+//! All parts read it. Absent: targets.
 
 use std::time::Duration;
 
 use crate::server::Build;
 
-/// How long and how hard.
+/// Duration and strength of the suite.
 #[derive(Clone, Copy)]
 pub(crate) struct Scale {
     pub(crate) build: Build,
-    /// How long each attack is measured.
+    /// Duration of each measurement.
     pub(crate) time: Duration,
-    /// Clients and servers get going before anything counts.
+    /// Time before anything counts.
     pub(crate) warm_up: Duration,
-    /// Attacks are divided by this.
+    /// Divisor of the attacks' strength.
     pub(crate) divisor: u64,
-    /// Players in search of others of their skill.
+    /// Players who search by skill.
     pub(crate) searchers: u64,
-    /// Whether attacks have only what time the system has left.
+    /// Whether attacks run in the idle class.
     pub(crate) is_idle: bool,
     /// Pairs of honest players who want to meet.
     pub(crate) meetings: usize,
-    /// Attacks measured at the same time, each at a server of its own. More than one disturb each
+    /// Attacks measured at the same time, each on a server of its own; more than one disturb each
     /// other.
     pub(crate) attacks_at_once: usize,
-    /// Honest clients are divided by this.
+    /// Divisor of the number of honest clients.
     pub(crate) honest_divisor: usize,
 }
 
@@ -40,7 +42,7 @@ impl Scale {
         honest_divisor: 1,
     };
 
-    /// For the test of this crate.
+    /// Scale for the test of this crate.
     pub(crate) const TINY: Scale = Scale {
         build: Build::Debug,
         time: Duration::from_millis(400),

@@ -1,4 +1,6 @@
-//! Thousands of players who look for others of their skill and never find them.
+//! Thousands of players who search by skill and never match.
+//!
+//! `main` runs it. Absent: how a search works.
 
 use bench_report::{Report, Row};
 use rustix::process::{Resource, getrlimit};
@@ -10,11 +12,11 @@ use crate::scale::Scale;
 use crate::server::Server;
 use crate::table::Outcome;
 
-/// A signal may take twice as long as without them, in the middle and for the slowest.
+/// Signals may take twice as long as without them, at p50 and p99.
 const TIMES_QUIET: f64 = 2.0;
-/// So many of them must have come: a server that lets few in is not measured with many.
+/// Share of the players who must have been let in.
 const CAME: f64 = 0.9;
-/// Sockets a process needs for anything else.
+/// Sockets the process needs for other purposes.
 const OTHER_SOCKETS: u64 = 500;
 
 pub(crate) fn run(report: &mut Report, scale: Scale) -> Result<Vec<Outcome>, String> {

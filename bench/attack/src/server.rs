@@ -1,4 +1,6 @@
-//! The server under attack: as it is shipped, with its limits, in a process of its own.
+//! The attacked server: as shipped, with its limits, in a process of its own.
+//!
+//! All parts start one. Absent: attacks.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -16,33 +18,33 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::client::Target;
 use crate::process::Process;
 
-/// What tickets are signed with, so that honest clients of the relay need no lobby.
+/// Secret of the tickets, so that honest clients of the relay need no lobby.
 const SECRET: [u8; 32] = [7; 32];
-/// What the operator of this server chose.
+/// Token of this server's operator.
 const OPERATOR_TOKEN: &str = "Zk8vQ2xW5nT7pLr3Jy6Hc9Bd";
-/// Larger than any file of an arcade, and not so large that a server that reads it for each request
-/// takes the machine with it.
+/// Bytes of the large file: larger than any file of an arcade, but reading it for each request does
+/// not exhaust the machine.
 const LARGE_BYTES: usize = 24 << 20;
-/// The same for tests, which start many servers.
+/// Bytes of the large file in tests, which start many servers.
 const LARGE_BYTES_DEBUG: usize = 2 << 20;
-/// A mode that matches by skill, with rooms of eight; and one whose bounds allow every score, so
-/// that only what players say of each other counts.
-const GAMES: &str = "[games.siege.modes.skill]\nplayers = 8\nskill = true\ndrop_in = false\n\
-                     [games.siege.modes.team]\nplayers = 4\nscore_min = -1000000000\nscore_max = 10000000\n\
+/// A mode that matches by skill in rooms of eight, and one that allows every score, so that only
+/// the reports of players count.
+const GAMES: &str = "[games.siege.modes.skill]\nseats = 8\nskill = true\ndrop_in = false\n\
+                     [games.siege.modes.team]\nseats = 4\nscore_min = -1000000000\nscore_max = 10000000\n\
                      score_per_second_max = 10000000\n";
 
-/// Tells a process this one starts that the server is built. Not `GAGGLE_…`: those are settings of
-/// the server.
+/// Tells a child process that the server is built. Not `GAGGLE_…`, which are settings of the
+/// server.
 pub(crate) const IS_BUILT: &str = "ATTACK_BENCH_IS_BUILT";
 
-/// How the server is built: as shipped, or as the test of this crate has it.
+/// Build of the server: as shipped, or as the workspace's tests have it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Build {
     Release,
     Debug,
 }
 
-/// A server that was started, and how to speak to it.
+/// A running server and how to connect to it.
 pub(crate) struct Server {
     pub(crate) process: Process,
     pub(crate) target: Target,
@@ -87,19 +89,19 @@ impl Drop for Server {
     }
 }
 
-/// A folder with a small page and a large file; where it is.
+/// Makes a folder with a small page and a large file. Returns its path.
 pub(crate) fn files(folder: &Path, build: Build) -> std::io::Result<PathBuf> {
     let files = folder.join("files");
     std::fs::create_dir_all(&files)?;
     std::fs::write(files.join("index.html"), "<!doctype html><title>small</title>\n".repeat(32))?;
-    // Not zeros: nothing on the way may make them fewer.
+    // Incompressible, so that no layer can shorten it.
     let bytes = if build == Build::Debug { LARGE_BYTES_DEBUG } else { LARGE_BYTES };
     let large: Vec<u8> = (0..bytes as u32).map(|nth| (nth.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     std::fs::write(files.join("large.bin"), large)?;
     Ok(files)
 }
 
-/// Gives the server a certificate, and who speaks to it what it is checked with.
+/// Gives the server a certificate. Returns the configuration of its clients.
 fn certificate(folder: &Path, command: &mut Command) -> Result<Arc<ClientConfig>, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).map_err(|error| text(&error))?;
@@ -112,7 +114,7 @@ fn certificate(folder: &Path, command: &mut Command) -> Result<Arc<ClientConfig>
     Ok(client_config(roots))
 }
 
-/// What a client of TLS is made with.
+/// Configuration of a TLS client with these roots.
 pub(crate) fn client_config(roots: RootCertStore) -> Arc<ClientConfig> {
     let config = ClientConfig::builder_with_provider(Arc::new(default_provider()));
     let config = config.with_safe_default_protocol_versions().expect("ring has the default versions");
@@ -123,8 +125,8 @@ fn build_server(build: Build) -> Result<PathBuf, String> {
     static BUILT: OnceLock<Result<(), String>> = OnceLock::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-    // For the test of this crate it is the one the workspace's tests have built: built alone it
-    // would have other features, and so would most of what it depends on.
+    // The test of this crate uses the build of the workspace's tests: built alone, the server and
+    // most of its dependencies would have other features.
     let (arguments, folder) = match build {
         Build::Release => (["build", "--release", "--package", "gaggle-server"].as_slice(), "release"),
         Build::Debug => (["test", "--no-run", "--workspace", "--test", "serving"].as_slice(), "debug"),
@@ -145,13 +147,13 @@ fn build_server(build: Build) -> Result<PathBuf, String> {
     Ok(target.join(folder).join("gaggle-server"))
 }
 
-/// A ticket for a room of this server's relay. The lobby knows nothing of that room.
+/// A ticket for a room at this server's relay, which the lobby does not know.
 pub(crate) fn ticket(room: u64, peer: PeerId) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     TicketSigner::from_secret(&SECRET).sign(&Claims::bare(room, peer, 1, now + 3_600))
 }
 
-/// The same, signed by a stranger.
+/// The same ticket with a foreign signature.
 pub(crate) fn forged_ticket(room: u64, peer: PeerId) -> String {
     TicketSigner::from_secret(&[66; 32]).sign(&Claims::bare(room, peer, 1, u64::from(u32::MAX)))
 }

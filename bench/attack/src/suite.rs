@@ -1,9 +1,9 @@
-//! The attacks during which honest clients are measured.
+//! List of the attacks during which honest clients are measured. Absent: how they work.
 
 use crate::attacker::Kind;
 use crate::endured::Planned;
 
-/// All of them, in the order of the report.
+/// All attacks, in the order of the report.
 pub(crate) const ATTACKS: [Planned; 10] = [
     Planned {
         kind: Kind::Gets,

@@ -1,8 +1,10 @@
-//! The result as Markdown, as it stands in the security documents.
+//! Results as Markdown for the security documents.
+//!
+//! `main` fills and prints it. Absent: how figures are measured.
 
 use crate::endured::Endured;
 
-/// What came of an attack that is judged by its outcome.
+/// Result of an attack that is judged by its outcome.
 pub(crate) struct Outcome {
     pub(crate) title: String,
     pub(crate) unit: &'static str,
@@ -11,7 +13,7 @@ pub(crate) struct Outcome {
     pub(crate) met: bool,
 }
 
-/// Beside another server, of which ours is this part.
+/// A figure beside another server's.
 pub(crate) struct Beside {
     pub(crate) title: String,
     pub(crate) unit: &'static str,
@@ -20,10 +22,10 @@ pub(crate) struct Beside {
     pub(crate) other: f64,
 }
 
-/// Everything that was measured.
+/// All results of a run.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// Undisturbed, plain and by TLS.
+    /// Undisturbed figures, plain and with TLS.
     pub(crate) quiet: Vec<Endured>,
     pub(crate) endured: Vec<(Endured, bool)>,
     pub(crate) outcomes: Vec<Outcome>,
@@ -96,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_has_as_many_cells_as_its_head() {
+    fn each_line_has_as_many_cells_as_its_head() {
         let outcome = Outcome { title: "a".into(), unit: "ms", value: 2_100.0, bound: 2_000.0, met: false };
         let beside = Beside { title: "b".into(), unit: "µs", gaggle: 3.0, library: "nginx", other: 2.0 };
         let quiet = Endured { title: "undisturbed".into(), ..Endured::default() };

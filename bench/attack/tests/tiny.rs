@@ -1,7 +1,5 @@
-//! The suite in a few seconds, at a server built for tests: every attack reaches it, and every
-//! figure is there.
-//!
-//! Nothing is judged: a machine that builds and tests at the same time measures nothing.
+//! The suite at its smallest scale: every attack reaches a server built for tests, and every figure
+//! is there. Nothing is judged, because a machine that builds at the same time measures nothing.
 
 use std::process::{Command, Stdio};
 
@@ -10,7 +8,7 @@ use serde_json::Value;
 const ATTACKS: usize = 10;
 
 #[test]
-fn tiny_suite_measures_every_attack() {
+fn tiny_suite_measures_each_attack() {
     // Two processes, each with servers of its own.
     let parts = [&["latency"][..], &["outcomes", "searching", "places"]].map(|parts| {
         Command::new(env!("CARGO_BIN_EXE_attack"))
@@ -33,7 +31,7 @@ fn tiny_suite_measures_every_attack() {
     let reached = figures("reached the server");
     assert_eq!(reached.len(), ATTACKS, "{said}{complained}");
     assert!(reached.iter().all(|reached| reached.is_some_and(|reached| reached > 0.0)), "{said}");
-    // On a busy machine a short attack may be over before a client had its turn.
+    // On a busy machine a short attack may end before a client had its turn.
     for kind in ["find", "signal", "relay", "page", "connect"] {
         let p99 = figures(&format!(": {kind}, p99"));
         assert!(p99.iter().flatten().count() >= ATTACKS / 2, "{kind}: {said}{complained}");
@@ -45,8 +43,8 @@ fn tiny_suite_measures_every_attack() {
     for part in ["hosts who kick", "idle hosts", "honest result", "in search by skill"] {
         assert!(matches!(figures(part)[..], [Some(_), Some(_)]), "{part}: {said}{complained}");
     }
-    // The attack on places finds fault with a server without shares by network. Without namespaces
-    // there are no figures at all.
+    // Control: the attack on places succeeds at a server without shares by network. Without
+    // namespaces there are no figures.
     let (shared, first_come) =
         (figures("succeed within 1 s while one /56"), figures("first who come have the places"));
     assert_eq!(shared.len(), first_come.len(), "{said}{complained}");

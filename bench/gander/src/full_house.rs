@@ -1,6 +1,6 @@
-//! The busiest stretch of a match, recorded once and then measured repeatedly.
+//! The busiest part of a match, recorded once and measured repeatedly.
 //!
-//! Called by `main.rs`. Absent: measurement.
+//! `main` records and repeats it. Absent: time.
 
 use gander::bots::{Bot, Strength};
 use gander::hern::Hern;
@@ -8,10 +8,10 @@ use gander::rider::{EGGS_EACH, RIDERS};
 use gander::score::ENDLESS;
 use gander::{Class, Gander, Mover, Pad, Rider, SEATS, Setup};
 
-/// Riders present at the start.
+/// Riders kept in the game all the time.
 const CROWD: usize = 14;
 
-/// A start, the pads of all players, and the states they lead to.
+/// A first state, the buttons of all players, and the states that follow.
 pub(crate) struct FullHouse {
     pub(crate) start: Gander,
     pub(crate) pads: Vec<[Pad; SEATS]>,
@@ -19,7 +19,7 @@ pub(crate) struct FullHouse {
 }
 
 impl FullHouse {
-    /// Lets bots play `frames` frames from a start in which every place is filled.
+    /// Plays this many frames with bots and all places filled at the start.
     pub(crate) fn record(frames: usize) -> FullHouse {
         let setup = Setup { mounts: ENDLESS, first_wave: 43, ..Setup::default() };
         let mut game = Gander::new(setup, 5);
@@ -42,7 +42,7 @@ impl FullHouse {
             states.push(game);
         }
         let riders = states.iter().map(count).sum::<usize>() / frames;
-        assert!(riders >= 8, "only {riders} riders on average; choose a busier seed");
+        assert!(riders >= 8, "only {riders} riders on average, a full house needs 8");
         FullHouse { start, pads, states }
     }
 }

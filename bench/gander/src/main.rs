@@ -1,8 +1,8 @@
-//! Cost of a frame of gander with all places filled: `cargo xtask bench gander [--json]`.
+//! `cargo xtask bench gander [--json]`: cost of a frame of gander with a full house: four knights,
+//! fourteen riders, three Herns and their eggs.
 //!
-//! Four knights, fourteen riders, three Herns and their eggs. Figures of the other side are those
-//! published for a browser game of the same rules in JavaScript, on a similar machine: orders of
-//! magnitude, not a comparison in one run. Absent: recorded input (`full_house.rs`).
+//! The compared figures are published ones of a browser game with the same rules in JavaScript,
+//! measured on a similar machine: an order of magnitude, not a race. Absent: network.
 
 mod full_house;
 
@@ -21,10 +21,10 @@ use full_house::FullHouse;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Frames of a lap, and laps of a figure.
+/// Frames of one lap; a figure takes several laps.
 const FRAMES: usize = 600;
 const LAPS: usize = 15;
-/// Frames of a rollback.
+/// Frames that a rollback goes back.
 const DEPTH: usize = 8;
 
 fn main() -> ExitCode {
@@ -40,7 +40,7 @@ fn tick(game: &mut Gander, frame: usize, pads: &[Pad; SEATS]) {
     game.tick(&Inputs::confirmed(Frame::new(frame as u32), pads, SlotSet::first(SEATS)));
 }
 
-/// Median CPU time of `work` over all laps, in nanoseconds for one of `per` items.
+/// Median over laps of the CPU nanoseconds per item, if `work` does `per` items.
 fn nanoseconds(per: usize, mut work: impl FnMut()) -> f64 {
     let laps: Vec<f64> = (0..LAPS)
         .map(|_| {

@@ -1,6 +1,6 @@
-//! A room inside Bevy. The game is the room's: systems hand it keys and time, and make entities
-//! look like what it says. Nothing is ever read back from entities, because the room's state is
-//! what is rolled back.
+//! A room inside Bevy: systems give it keys and time and move entities to match its game. Nothing
+//! is read back from entities, because the room's state is what is rolled back. Absent:
+//! network and ticks, which are the room's.
 //!
 //! In a game, with all of Bevy and `gaggle-native`:
 //!
@@ -16,21 +16,21 @@ use bevy::prelude::*;
 use bevy::time::Real;
 use gaggle::{Game, GameRoom, Input, Inputs, Micros, Platform, Slot, State};
 
-/// What a player holds.
+/// Buttons that a player holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
 pub struct Pad {
-    /// To the left.
+    /// Skate to the left.
     pub left: bool,
-    /// To the right.
+    /// Skate to the right.
     pub right: bool,
 }
 
-/// Four geese on ice. Whole numbers: the same on every machine.
+/// Four geese on ice, in whole numbers, so that all peers compute the same.
 #[derive(Clone, Debug, Default, State)]
 pub struct Rink {
-    /// Where each is.
+    /// Column of each goose.
     pub x: [i32; 4],
-    /// Who is here at all.
+    /// By slot: whether a player plays the goose.
     pub here: [bool; 4],
 }
 
@@ -46,17 +46,17 @@ impl Game for Rink {
     }
 }
 
-/// An entity that shows the goose of this number.
+/// An entity that shows the goose of this slot.
 #[derive(Component, Debug, PartialEq, Eq)]
 pub struct Shows(pub usize);
 
-/// Lets an app play in this room. Not a plugin, because those must be `Send` and a room is not.
+/// Adds a room to an app. Not a plugin: those must be `Send` and `Sync`, which a room is not.
 pub fn skate_in<P: Platform + 'static>(app: &mut App, room: GameRoom<Rink, P>) -> &mut App {
     app.insert_non_send(room).add_systems(Update, (play::<P>, say::<P>, show::<P>).chain())
 }
 
-/// Once per displayed frame: the room itself knows how many ticks are due, so this is no system for
-/// `FixedUpdate`.
+/// Runs once per displayed frame: the room knows how many ticks are due, so `FixedUpdate` is not
+/// needed.
 fn play<P: Platform + 'static>(
     mut room: NonSendMut<GameRoom<Rink, P>>,
     keys: Option<Res<ButtonInput<KeyCode>>>,
@@ -67,14 +67,14 @@ fn play<P: Platform + 'static>(
     room.update(Micros::from(time.elapsed()));
 }
 
-/// Every event is a sentence for players.
+/// Prints each event as a sentence for players.
 fn say<P: Platform + 'static>(mut room: NonSendMut<GameRoom<Rink, P>>) {
     while let Some(event) = room.poll_event() {
         println!("{event}");
     }
 }
 
-/// Entities come, go and move as the game says, between the frame before and this one.
+/// Spawns, despawns and moves entities between the game's last two frames.
 fn show<P: Platform + 'static>(
     room: NonSend<GameRoom<Rink, P>>,
     mut shown: Query<(Entity, &Shows, &mut Transform)>,
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_held_key_moves_the_entity_that_shows_the_own_goose() {
+    fn held_key_moves_entity_of_local_goose() {
         let config = RoomConfig::new("rink", 4).unwrap().version("1");
         let room = GameRoom::open(Micros::ZERO, config, NoNetwork::default(), Rink::default(), 7).unwrap();
         let mut app = App::new();
@@ -125,15 +125,16 @@ mod tests {
                 shown.iter(world).map(|(shows, place)| (shows.0, place.translation.x)).collect::<Vec<_>>(),
             );
         }
-        assert!(places.iter().skip(50).all(|shown| shown.len() == 1), "one plays, and is shown once");
+        assert!(places.iter().skip(50).all(|shown| shown.len() == 1), "one player has one entity");
         let x = |displayed: usize| places[displayed][0].1;
         assert_eq!(x(99), 0.0);
         let ticks = app.world().non_send::<GameRoom<Rink, NoNetwork>>().game().x[0] / 3;
         assert!(
             (70..=86).contains(&ticks),
-            "200 displayed frames of 7 ms are 84 ticks, less the input's delay: {ticks}"
+            "200 displayed frames of 7 ms are 84 ticks, less the input delay: {ticks}"
         );
-        // 143 displayed frames a second of a game that has 60: it moves in nearly each of them.
+        // 143 displayed frames per second of a game with 60 ticks: nearly each one moves the
+        // entity.
         let moved = (200..299).filter(|displayed| x(displayed + 1) > x(*displayed)).count();
         assert!(moved > 90, "{moved} of 99");
     }

@@ -1,8 +1,8 @@
 //! Stand-in for the crate `instant`, with a clock that only moves when [`set_now`] says so.
 //!
-//! ggrs reads its clock through that crate. With this one patched in, its timers fire in simulated
-//! time, and a match of minutes takes a second. The clock is the thread's own: tests that simulate
-//! different matches in parallel do not disturb each other.
+//! ggrs reads its clock through that crate. With this one patched in, its timers fire in virtual
+//! time, and a match of minutes takes a second. Each thread has its own clock, so tests that
+//! simulate different matches in parallel are independent. Absent: real time.
 
 use std::cell::Cell;
 use std::ops::{Add, AddAssign, Sub};
@@ -12,22 +12,22 @@ thread_local! {
     static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// Moves this thread's clock. It may go back, as between two matches.
+/// Sets this thread's clock; it may go back, as between two matches.
 pub fn set_now(now: Duration) {
     NOW.set(now);
 }
 
-/// A moment of this thread's simulated time.
+/// A moment of this thread's virtual time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Instant(Duration);
 
 impl Instant {
-    /// What [`set_now`] was last told.
+    /// The time given to [`set_now`] last.
     pub fn now() -> Instant {
         Instant(NOW.get())
     }
 
-    /// Time since an earlier moment; zero if that one is later.
+    /// Time since an earlier moment; zero if that moment is later.
     pub fn duration_since(&self, earlier: Instant) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
@@ -37,7 +37,7 @@ impl Instant {
         Instant::now().duration_since(*self)
     }
 
-    /// Time since the beginning of the simulation.
+    /// Time since the start of the simulation.
     pub fn since_start(&self) -> Duration {
         self.0
     }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stands_still_until_told() {
+    fn clock_stands_still_until_set() {
         let before = Instant::now();
         assert_eq!(before.elapsed(), Duration::ZERO);
         set_now(Duration::from_millis(200));

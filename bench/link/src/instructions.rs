@@ -1,6 +1,7 @@
-//! Instructions per packet: the same on a busy machine as on a quiet one. Valgrind counts them in
-//! this very program, started again with one load and two lengths; the difference is what the
-//! packets cost.
+//! Instructions per packet, which do not depend on other load. Valgrind runs this program again
+//! with one load and two lengths; the difference is the cost of the packets.
+//!
+//! `main` calls it. Absent: what the loads send.
 
 use bench_report::{CountedRun, Report, Row};
 
@@ -9,7 +10,7 @@ use crate::packets::{Load, Pair};
 const FLAG: &str = "--count-instructions";
 const MESSAGES: u64 = 100_000;
 
-/// What a counted run does.
+/// Load and length of a counted run.
 pub(crate) struct Counted {
     load: Load,
     messages: u64,
@@ -21,7 +22,7 @@ impl Counted {
     }
 }
 
-/// Whether this is a counted run.
+/// The counted run the command line asks for, if any.
 pub(crate) fn asked_for() -> Option<Counted> {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, flag, load, messages] = arguments.as_slice() else { return None };

@@ -1,5 +1,5 @@
-//! `cargo xtask bench link [--json]`: what the link costs, and what its transfers do to a game
-//! beside them.
+//! `cargo xtask bench link [--json]`: cost of a link's packets, and delay that its transfers add to
+//! a game beside them. Absent: games, servers.
 
 mod instructions;
 mod packets;

@@ -1,4 +1,6 @@
-//! Packets through encoding, the simulated network and decoding, on one core.
+//! Packets through encoding, simulated network and decoding, on one core.
+//!
+//! `main` and `instructions` run the pairs. Absent: transfers.
 
 use bench_report::{Allocations, Report, Row, cpu_time, median};
 use gaggle_kit::Micros;
@@ -7,10 +9,10 @@ use gaggle_link::{Channel, Endpoint, LinkConfig, Transport, TransportEvent};
 
 /// Bytes of a message: a large packet of a running game.
 const MESSAGE_BYTES: usize = 60;
-/// Messages each peer sends every millisecond: with 50 ms of latency, thousands are under way.
+/// Messages per peer and millisecond: with 50 ms of latency, thousands are under way.
 const PER_MILLISECOND: u64 = 20;
 
-/// What peers send each other.
+/// Kind of message the peers send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Load {
     Unreliable,
@@ -49,12 +51,12 @@ impl Pair {
         world.set_all(Conditions::latency_ms(50));
         let links = [0, 1].map(|peer| Endpoint::new(world.carrier(peer), LinkConfig::default(), peer as u64));
         let mut pair = Pair { world, links, load, received: 0 };
-        // Everybody joins, and every buffer gets as large as it will be.
+        // Connects both and lets all buffers grow to their final size.
         pair.run(200_000);
         pair
     }
 
-    /// Runs until so many more messages have arrived.
+    /// Runs until this many more messages have arrived.
     pub(crate) fn run(&mut self, messages: u64) {
         let until = self.received + messages;
         let message = [7; MESSAGE_BYTES];
@@ -67,7 +69,7 @@ impl Pair {
                     self.received += u64::from(matches!(event, TransportEvent::Message { .. }));
                 }
                 for _ in 0..PER_MILLISECOND {
-                    // Refused before they have joined, and when too much is on its way.
+                    // Rejected before the peers are connected, and while the window is full.
                     _ = link.send(now, ids[1 - peer], self.load.channel(), &message);
                 }
             }
@@ -90,7 +92,7 @@ pub(crate) fn rows(report: &mut Report) {
         let allocations = Allocations::now().since(before).count as f64 / (5 * MESSAGES) as f64;
         let name = format!("{} messages of {MESSAGE_BYTES} B, sent, simulated, received", load.name());
         let rate = Row::new(name, "1/s").gaggle(median(&per_second));
-        // The promise is about packets; reliable messages share them.
+        // The target is for unreliable messages; reliable ones share their packets.
         report.row(if load == Load::Unreliable { rate.at_least(1_000_000.0) } else { rate });
         let name = format!("allocations per {} message", load.name());
         report.row(Row::new(name, "").gaggle(allocations).at_most(0.0));

@@ -1,4 +1,6 @@
-//! Large messages beside a game, in virtual time: the same figures on every machine.
+//! Large messages beside a game, in virtual time, so the figures are the same on all machines.
+//!
+//! `main` calls it. Absent: CPU time.
 
 use bench_report::{Report, Row};
 use gaggle_kit::Micros;
@@ -13,7 +15,7 @@ struct Outcome {
     added_p95: Micros,
 }
 
-/// What one side does: a packet every frame, and from a moment on a large message.
+/// One side: a packet every frame, and from a given frame a large message.
 struct Sender {
     link: Endpoint<SimCarrier>,
     payload: Vec<u8>,
@@ -31,7 +33,7 @@ impl Sender {
             self.next_frame = now + FRAME;
             let mut packet = [0; 40];
             packet[..8].copy_from_slice(&now.get().to_le_bytes());
-            self.link.send(now, other, Channel::Unreliable, &packet).expect("the peer is there");
+            self.link.send(now, other, Channel::Unreliable, &packet).expect("the peer is connected");
         }
     }
 }

@@ -1,4 +1,6 @@
-//! Colyseus as a relay: a room that passes on to the others what one says.
+//! Colyseus as a relay: a room that forwards each message to the other members.
+//!
+//! `main` compares with it. Absent: encryption.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -9,7 +11,7 @@ use crate::foreign;
 const ROOMS: usize = 3;
 const SECONDS: u32 = 8;
 
-/// Deliveries in rooms of eight at 60 Hz, by the CPU time of the server.
+/// Deliveries per CPU second of the server, in rooms of eight at 60 Hz.
 pub(crate) fn deliveries_per_cpu_second(folder: &Path, in_phase: bool) -> Result<f64, String> {
     let failed = |error: std::io::Error| error.to_string();
     let server = foreign::start(folder, "colyseus_relay.js")?;
@@ -25,10 +27,10 @@ pub(crate) fn deliveries_per_cpu_second(folder: &Path, in_phase: bool) -> Result
         .spawn()
         .map_err(failed)?;
     let mut lines = BufReader::new(child.stdout.take().ok_or("no output")?).lines().map_while(Result::ok);
-    // It says "warm" when all talk, waits for a word, and says how many deliveries there were
+    // The client prints "warm" when all clients send, waits for a line, and prints the deliveries
     // since.
     if lines.next().as_deref() != Some("warm") {
-        return Err("Colyseus' clients did not get in".into());
+        return Err("the Colyseus clients did not join; see its output above".into());
     }
     let before = server.cpu();
     writeln!(child.stdin.as_mut().ok_or("no input")?, "go").map_err(failed)?;

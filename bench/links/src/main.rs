@@ -1,17 +1,15 @@
-//! `cargo xtask bench links [--json]`: what links and the relay cost, beside Colyseus' relay over
+//! `cargo xtask bench links [--json]`: cost of links and relay, beside Colyseus' relay over
 //! unencrypted WebSockets.
 //!
-//! The load itself is made by `shell/gaggle-relay/examples/links_load` and
-//! `shell/gaggle-native/examples/back_load`, built here as the project builds them; this program
-//! judges what they say. Relays are processes of their own, and what counts is the CPU time the
-//! system says they used.
+//! The loads are `shell/gaggle-relay/examples/links_load` and
+//! `shell/gaggle-native/examples/back_load`; this program judges their CPU time. Absent: games.
 
 mod colyseus;
 #[path = "../../server/src/foreign.rs"]
 mod foreign;
 mod page;
 #[path = "../../server/src/process.rs"]
-#[allow(dead_code, reason = "what a server's memory is asked about is another bench's")]
+#[allow(dead_code, reason = "only another bench measures a server's memory")]
 mod process;
 
 use std::collections::BTreeMap;
@@ -87,8 +85,8 @@ fn measure(report: &mut Report) -> Result<(), String> {
     report.section("the same, and three members of another network who send one room all they can");
     attacked(report, &said, "flooded", "their datagrams", 10_000.0);
     report.row(Row::new("one way, p99, that room among them", "ms").gaggle(said["flooded_all_p99_ms"]));
-    // Two datagrams in a hundred of four rooms for eight seconds: the flooded room shares what may
-    // wait for it.
+    // Two in a hundred datagrams of four rooms for eight seconds: the flooded room shares the
+    // queue.
     report.row(
         Row::new("lost, that room's among them", "messages").gaggle(said["flooded_all_lost"]).at_most(460.0),
     );
@@ -114,7 +112,7 @@ fn measure(report: &mut Report) -> Result<(), String> {
     Ok(())
 }
 
-/// What those notice who are not meant: next to nothing, though the attack has reached the relay.
+/// Figures of rooms that are not attacked, which must barely change while the attack arrives.
 fn attacked(report: &mut Report, said: &BTreeMap<String, f64>, name: &str, what: &str, at_least: f64) {
     let of = |figure: &str| said[&format!("{name}_{figure}")];
     report.row(Row::new(format!("{what} turned away"), "").gaggle(of("repelled")).at_least(at_least));
@@ -152,7 +150,7 @@ fn load(parts: &[&str]) -> Result<BTreeMap<String, f64>, String> {
     run("links_load", parts)
 }
 
-/// Lets a load run and takes what it says, name by name.
+/// Runs a load and reads the figures it prints, by name.
 fn run(example: &str, parts: &[&str]) -> Result<BTreeMap<String, f64>, String> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), Into::into);
     let mut command = Command::new(target.join("release/examples").join(example));

@@ -1,4 +1,6 @@
-//! What a browser has to load for a page with links: module and glue, gzipped.
+//! Size of a page with links: module and glue, gzipped.
+//!
+//! `main` calls it. Absent: speed.
 
 use std::path::Path;
 

@@ -1,4 +1,6 @@
-//! How old what a receiver knows is, under a small budget, by distance from where it looks.
+//! Age of a receiver's knowledge of each object under a small budget, by distance.
+//!
+//! `rows::budget` judges it. Absent: other libraries.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -12,20 +14,20 @@ use crate::bodies::{Bodies, Body, Motion};
 use crate::post::Post;
 
 const OBJECTS: usize = 500;
-/// 64 kbit a second.
+/// Budget of 64 kbit/s.
 const BYTES_PER_SECOND: u32 = 8_000;
-/// Up to this distance everything has full weight.
+/// Distance within which all objects have full relevance.
 const NEAR: f64 = 58.0;
 
-/// Distance in metres and age in milliseconds, network aside, of everything in every tick, and
-/// whether it is one of the sixteen nearest.
+/// Distance in meters, age in milliseconds without the network, and whether it is one of the
+/// sixteen nearest, of each object in each tick.
 pub(crate) struct Ages {
     pub(crate) samples: Vec<(f64, u32, bool)>,
     pub(crate) bytes_per_second: f64,
 }
 
 impl Ages {
-    /// Some percentile of the ages, of the sixteen nearest or of all.
+    /// Percentile of the ages, of the sixteen nearest or of all.
     pub(crate) fn percentile(&self, percent: f64, nearest: bool) -> u32 {
         let mut ages: Vec<u32> =
             self.samples.iter().filter(|sample| sample.2 || !nearest).map(|sample| sample.1).collect();
@@ -34,7 +36,7 @@ impl Ages {
     }
 }
 
-/// A minute of driven bodies for one receiver, who looks from where the first body is.
+/// A minute of driven bodies for one receiver at the first body's place.
 pub(crate) fn measure(loss_percent: u32) -> Ages {
     let kinds = Kinds::new().with::<Body>();
     let config = ReplicaConfig {
@@ -66,9 +68,9 @@ pub(crate) fn measure(loss_percent: u32) -> Ages {
         for index in 0..OBJECTS {
             bodies.step(index);
             if ids.len() <= index {
-                ids.push(host.spawn(&bodies.bodies[index]).expect("the host may"));
+                ids.push(host.spawn(&bodies.bodies[index]).expect("the host may spawn"));
             } else {
-                host.set(ids[index], &bodies.bodies[index]).expect("it is the host's");
+                host.set(ids[index], &bodies.bodies[index]).expect("the host has authority");
             }
         }
         let eye = bodies.bodies[0].position;
@@ -98,7 +100,7 @@ pub(crate) fn measure(loss_percent: u32) -> Ages {
             .map(|index| {
                 let place = bodies.bodies[index].position.map(f64::from);
                 let known = watcher.version(ids[index]).map_or(0, |version| version.tick);
-                // What was sent one tick ago has just arrived; it is oldest just before the next
+                // Packets of the last tick have just arrived; ages are largest just before the next
                 // arrival.
                 (away(place), (sent - known - 1) * 50 + 50)
             })
@@ -116,7 +118,7 @@ fn deliver(session: &mut Session, now: Micros, from: PeerId, reliable: bool, byt
     }
 }
 
-/// Draws median and 99th percentile of the age by distance.
+/// Draws median and 99th percentile of the age by distance into an SVG file.
 pub(crate) fn plot(file: &str) -> ExitCode {
     const BIN: f64 = 16.0;
     const BINS: usize = 24;
@@ -142,7 +144,7 @@ pub(crate) fn plot(file: &str) -> ExitCode {
         let metres = bin as f64 * BIN;
         let _ = writeln!(svg, "<text x=\"{}\" y=\"350\" text-anchor=\"middle\">{metres} m</text>", x(bin));
     }
-    for (loss, colour, row) in [(0, "#2463a6", 0.0), (5, "#b3461f", 1.0)] {
+    for (loss, color, row) in [(0, "#2463a6", 0.0), (5, "#b3461f", 1.0)] {
         let ages = measure(loss);
         for (percent, dash, name) in [(50.0, "none", "median"), (99.0, "5 4", "99 %")] {
             let mut points = String::new();
@@ -159,13 +161,13 @@ pub(crate) fn plot(file: &str) -> ExitCode {
             }
             let _ = writeln!(
                 svg,
-                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" \
+                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" \
                  stroke-dasharray=\"{dash}\"/>"
             );
             let at = 40.0 + row * 36.0 + if percent > 60.0 { 18.0 } else { 0.0 };
             let _ = writeln!(
                 svg,
-                "<line x1=\"80\" y1=\"{at}\" x2=\"110\" y2=\"{at}\" stroke=\"{colour}\" stroke-width=\"2\" \
+                "<line x1=\"80\" y1=\"{at}\" x2=\"110\" y2=\"{at}\" stroke=\"{color}\" stroke-width=\"2\" \
                  stroke-dasharray=\"{dash}\"/><text x=\"118\" y=\"{}\">{name}, {loss} % loss</text>",
                 at + 4.0
             );

@@ -1,4 +1,6 @@
-//! What both libraries are put through: one machine moves bodies, the others watch.
+//! The scenario of all libraries: one peer moves bodies, the others receive them.
+//!
+//! `gaggle` and `replicon` implement [`Runner`]; `rows` run courses. Absent: any one library.
 
 use bench_report::{Allocations, cpu_time};
 
@@ -7,42 +9,42 @@ use gaggle_kit::Micros;
 use crate::bodies::{Bodies, Motion};
 use crate::post::Post;
 
-/// Ticks a second.
+/// Ticks per second.
 pub(crate) const RATE: u64 = 20;
 
-/// One scenario: bodies, motion and network.
+/// Bodies, motion and network of a scenario.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Course {
     pub(crate) objects: usize,
-    /// How many of them move, from the first on.
+    /// Bodies that move, from the first on.
     pub(crate) moving: usize,
     pub(crate) receivers: usize,
     pub(crate) motion: Motion,
     /// Latency of one direction.
     pub(crate) latency: Micros,
     pub(crate) loss_percent: u32,
-    /// Before measuring, everything is introduced.
+    /// Ticks before measuring, in which all bodies are introduced.
     pub(crate) warmup: u64,
     pub(crate) ticks: u64,
 }
 
-/// When the sender's tick is.
+/// Time of the sender's tick.
 pub(crate) fn at(tick: u64) -> Micros {
     Micros::from_millis(tick * 1_000 / RATE)
 }
 
-/// Time of that tick at a receiver; no two clocks run in phase.
+/// Time of that tick at a receiver, whose clock has another phase.
 pub(crate) fn at_receiver(tick: u64, index: usize) -> Micros {
     at(tick) + Micros::from_millis(1 + 17 * index as u64 % 49)
 }
 
 impl Course {
-    /// One way of a link.
+    /// One direction of a link.
     pub(crate) fn post(&self, seed: usize) -> Post {
         Post::new(self.latency, Micros::from_millis(10), self.loss_percent, seed as u64)
     }
 
-    /// A thousand bodies, all of them moving, 150 ms of round trip, 10 ms of jitter and 5 % loss.
+    /// A thousand moving bodies, 150 ms round trip, 10 ms jitter, 5 % loss.
     pub(crate) fn moving(motion: Motion) -> Course {
         Course {
             objects: 1_000,
@@ -57,33 +59,32 @@ impl Course {
     }
 }
 
-/// One library's way through a course.
+/// One library in a course.
 pub(crate) trait Runner {
-    /// The sender's game has moved its bodies.
+    /// Moves the bodies in the sender's game.
     fn set(&mut self, index: usize, bodies: &Bodies);
-    /// The sender's tick: everything it does to tell the others, and to read what they say.
+    /// The sender's tick: writes updates, reads acknowledgements.
     fn send(&mut self, tick: u64);
-    /// Hands what was sent to the network; not measured.
+    /// Hands packets to the network; not measured.
     fn carry(&mut self, tick: u64);
     /// The receivers' tick.
     fn receive(&mut self, tick: u64);
     /// Bytes sent so far.
     fn bytes(&self) -> u64;
-    /// Updates of objects sent so far; none if the library tells everything that changed in every
-    /// tick.
+    /// Updates of objects sent so far; none if the library sends all changes in every tick.
     fn updates(&self) -> Option<u64>;
     /// Packets sent so far.
     fn packets(&self) -> u64;
-    /// All receivers have exactly what the sender has, as the library is to tell it.
+    /// Objects that receivers know exactly, as the library is meant to send them.
     fn objects_known(&self) -> usize;
 }
 
-/// What a course cost.
+/// Cost of a course.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) bytes_per_update: f64,
     pub(crate) packets_per_tick: f64,
-    /// Nanoseconds of the sender's CPU.
+    /// CPU time of the sender in nanoseconds.
     pub(crate) send_ns: f64,
     pub(crate) receive_ns: f64,
     pub(crate) send_ms_per_tick: f64,
@@ -93,7 +94,7 @@ pub(crate) struct Cost {
     pub(crate) updates: u64,
 }
 
-/// Runs a course.
+/// Runs a course through a library.
 pub(crate) fn run(course: Course, runner: &mut dyn Runner) -> Cost {
     let mut bodies = Bodies::new(course.objects, course.motion);
     let (mut send, mut receive, mut worst, mut allocations) = (0.0, 0.0, 0.0_f64, 0);

@@ -1,4 +1,4 @@
-//! The course, run by Gaggle's replica engine.
+//! Gaggle's replica engine in the course. Absent: other libraries.
 
 use bench_report::uncounted;
 use gaggle_kit::{Micros, PeerId, Slot};
@@ -8,17 +8,16 @@ use crate::bodies::{Bodies, Body};
 use crate::course::{Course, Runner, at, at_receiver};
 use crate::post::Post;
 
-/// The channel of what must arrive.
+/// Channel of reliable messages.
 const RELIABLE: usize = 1;
 
-/// A host and those who watch.
+/// A host and its receivers.
 pub(crate) struct Gaggle {
     host: Session,
     receivers: Vec<Session>,
     down: Vec<Post>,
     up: Vec<Post>,
-    /// What the host wrote in this tick, in one buffer: receiver, whether it must arrive, and where
-    /// it ends.
+    /// Packets of this tick in one buffer: receiver, whether it is reliable, and its end.
     written: Vec<(usize, bool, usize)>,
     buffer: Vec<u8>,
     ids: Vec<ObjectId>,
@@ -70,10 +69,10 @@ impl Gaggle {
 impl Runner for Gaggle {
     fn set(&mut self, index: usize, bodies: &Bodies) {
         if self.ids.len() <= index {
-            let id = self.host.spawn(&bodies.bodies[index]).expect("the host may");
+            let id = self.host.spawn(&bodies.bodies[index]).expect("the host may spawn");
             self.ids.push(id);
         } else {
-            self.host.set(self.ids[index], &bodies.bodies[index]).expect("it is the host's");
+            self.host.set(self.ids[index], &bodies.bodies[index]).expect("the host has authority");
         }
     }
 

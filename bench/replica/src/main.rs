@@ -1,4 +1,5 @@
-//! `cargo xtask bench replica [--json]`: the replica engine beside bevy_replicon.
+//! `cargo xtask bench replica [--json] [parts]`: the replica engine beside bevy_replicon. Absent:
+//! how a row is measured.
 
 mod ages;
 #[path = "../../../core/gaggle-replica/tests/bodies/mod.rs"]
@@ -27,14 +28,14 @@ const PARTS: [(&str, Rows); 5] = [
     ("scale", rows::scale),
 ];
 
-/// What takes minutes and gigabytes runs only if it is named, and so does what is there for
-/// counting instructions:
+/// Parts that run only if named: those that take minutes and gigabytes, and one for counting
+/// instructions:
 /// `valgrind --tool=callgrind --toggle-collect='*sender_tick*' target/release/replica alone`.
 const NAMED_PARTS: [(&str, Rows); 2] = [("scale-all", rows::scale_all), ("alone", rows::alone)];
 
 fn main() -> ExitCode {
     let mut report = Report::from_args();
-    // Naming parts runs only those: `replica moving rest`.
+    // Only the named parts: `replica moving rest`.
     let words: Vec<String> = std::env::args().skip(1).collect();
     if let Some(file) = words.iter().find_map(|word| word.strip_prefix("--plot=")) {
         return ages::plot(file);

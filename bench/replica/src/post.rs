@@ -1,16 +1,16 @@
-//! The network between the machines: latency, a little jitter, and loss. Nothing it does is
-//! measured.
+//! The network between peers: latency, jitter, loss.
+//!
+//! Both libraries send through it, unmeasured. Absent: packet contents.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use gaggle_kit::{Micros, Prng};
 
-/// Something under way, by when it arrives.
+/// A packet under way, by its time of arrival.
 type Flying = Reverse<(Micros, u64, usize, Vec<u8>)>;
 
-/// One way of a link. What travels has a channel; what must arrive is never lost and never
-/// overtaken.
+/// One direction of a link with channels. Reliable packets are neither lost nor reordered.
 #[derive(Debug)]
 pub(crate) struct Post {
     flying: BinaryHeap<Flying>,
@@ -49,7 +49,7 @@ impl Post {
         self.flying.push(Reverse((at, self.count, channel, bytes.to_vec())));
     }
 
-    /// The next thing that has arrived by now.
+    /// The next packet that has arrived.
     pub(crate) fn arrive(&mut self, now: Micros) -> Option<(usize, Vec<u8>)> {
         self.flying.peek().filter(|Reverse((at, ..))| *at <= now)?;
         self.flying.pop().map(|Reverse((_, _, channel, bytes))| (channel, bytes))

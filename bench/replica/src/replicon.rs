@@ -1,4 +1,5 @@
-//! The course, run by bevy_replicon: three components a body, as they are or packed by hand.
+//! bevy_replicon in the course: three components per body, plain or packed by hand. Absent: other
+//! libraries.
 
 use bevy::prelude::*;
 use bevy::state::app::StatesPlugin;
@@ -18,8 +19,8 @@ struct Velocity([f32; 3]);
 #[derive(Component, Clone, Copy, Serialize, Deserialize)]
 struct Rotation([f32; 4]);
 
-/// The same in the same precision, in as few bytes as a careful hand gets into one component
-/// without bits: the crate's format writes an `i16` as one to three bytes.
+/// The same precision in one component, as small as possible without bit packing: the crate's
+/// format writes an `i16` as one to three bytes.
 #[derive(Component, Clone, Copy, Serialize, Deserialize)]
 struct Packed {
     position: [u32; 3],
@@ -31,7 +32,7 @@ impl Packed {
     fn of(body: &Body) -> Packed {
         let [x, y, z, w] = body.rotation;
         let sign = if w < 0.0 { -1.0 } else { 1.0 };
-        // Nine bits for each of three components, scaled to their greatest length.
+        // Nine bits for each of three components, scaled to their largest length.
         let bits = |value: f32| ((value * sign * 0.707 + 0.5).clamp(0.0, 1.0) * 511.0) as u32;
         Packed {
             position: body.position.map(|axis| (axis * 512.0) as u32),
@@ -53,7 +54,7 @@ pub(crate) struct Replicon {
     packets: u64,
 }
 
-/// The channel of mutations, which may get lost; all others must arrive.
+/// Channel of mutations, which may be lost; all others are reliable.
 const MUTATIONS: usize = 1;
 
 fn app() -> App {
@@ -159,7 +160,7 @@ impl Runner for Replicon {
             client.update();
             let mut messages = client.world_mut().resource_mut::<ClientMessages>();
             for (channel, bytes) in messages.drain_sent() {
-                // Acknowledgements travel by a reliable channel there.
+                // The crate sends acknowledgements on a reliable channel.
                 self.up[index].send(now, true, channel, &bytes);
             }
         }

@@ -1,4 +1,4 @@
-//! The rows of the report.
+//! Rows of the report. Absent: how a library runs a course.
 
 use bench_report::{Report, Row};
 
@@ -10,11 +10,11 @@ use crate::replicon::Replicon;
 
 const REPLICON: &str = "bevy_replicon";
 const PACKED: &str = "replicon, packed";
-/// Measurements of each.
+/// Measurements of each library.
 const LAPS: usize = 5;
 
-/// Runs a course through one library after the other, several times: the shortest of times, because
-/// whatever else the machine does only adds to them, and the first of what is exact.
+/// Runs a course through all libraries in turns. The shortest time counts, because other load only
+/// adds; exact figures are those of the first run.
 fn compare(course: Course) -> [Cost; 3] {
     let mut costs: [Vec<Cost>; 3] = Default::default();
     for _ in 0..LAPS {
@@ -34,12 +34,12 @@ fn compare(course: Course) -> [Cost; 3] {
     })
 }
 
-/// A thousand bodies, all of them moving.
+/// A thousand moving bodies.
 pub(crate) fn moving(report: &mut Report) {
     report.section("1,000 moving bodies, 20 Hz, 4 receivers, round trip 150 ms, 5 % loss");
     for (motion, name, limit) in [(Motion::Driven, "driven", 8.5), (Motion::Ballistic, "ballistic", 6.5)] {
         let [gaggle, replicon, packed] = compare(Course::moving(motion));
-        assert!(gaggle.updates > 700_000, "only {} updates were told", gaggle.updates);
+        assert!(gaggle.updates > 700_000, "only {} updates were sent", gaggle.updates);
         let metric = |what: &str| format!("{what}, {name}");
         let bytes = || Row::new(metric("bytes per update"), "B").gaggle(gaggle.bytes_per_update);
         report.row(bytes().at_most(limit));
@@ -57,8 +57,8 @@ pub(crate) fn moving(report: &mut Report) {
     }
 }
 
-/// A thousand moving bodies without another library and without a clock, for a profiler that
-/// counts the instructions of `sender_tick`.
+/// A thousand moving bodies without another library and without clocks, for profilers that count
+/// instructions of `sender_tick`.
 pub(crate) fn alone(report: &mut Report) {
     report.section("1,000 moving bodies, no other library");
     let course = Course::moving(Motion::Driven);
@@ -110,7 +110,7 @@ pub(crate) fn rest(report: &mut Report) {
     report.row(Row::new("keep-alive per receiver", "B/s").gaggle(gaggle.bytes_per_second).at_most(20.0));
 }
 
-/// Less than everything fits.
+/// A budget smaller than the updates.
 pub(crate) fn budget(report: &mut Report) {
     report.section("500 driven bodies through 64 kbit/s: ages, network aside");
     for (loss, p95, p99, worst) in [(0, 100.0, 200.0, 2_500.0), (5, 150.0, 200.0, 3_000.0)] {
@@ -126,12 +126,12 @@ pub(crate) fn budget(report: &mut Report) {
     report.note("`cargo xtask bench replica --plot=FILE.svg` draws age by distance.");
 }
 
-/// What a tick of the sender costs by objects and receivers.
+/// Cost of the sender's tick by objects and receivers.
 pub(crate) fn scale(report: &mut Report) {
     scale_up_to(report, false);
 }
 
-/// The same, up to what takes a large machine.
+/// The same up to worlds that need a large machine.
 pub(crate) fn scale_all(report: &mut Report) {
     scale_up_to(report, true);
 }
@@ -141,13 +141,13 @@ fn scale_up_to(report: &mut Report, largest: bool) {
         report.section(&format!("A sender's tick by objects and receivers, {name}"));
         for objects in [100, 1_000, 10_000, 50_000] {
             for receivers in [1, 4, 16, 32] {
-                // Every receiver here is a whole machine: the largest worlds take minutes and
-                // gigabytes, and are asked for.
+                // All receivers run here, so the largest worlds take minutes and gigabytes and run
+                // only if named.
                 let told = objects / share * receivers;
                 if (told > 40_000 || objects * receivers > 400_000) && !largest {
                     continue;
                 }
-                // More packets a tick than an acknowledgement can name.
+                // More packets per tick than an acknowledgement can name.
                 if objects / share > 10_000 {
                     continue;
                 }

@@ -1,4 +1,6 @@
-//! The CPU time of this thread: what is left of a measurement on a machine others use too.
+//! CPU time of a thread, which other load on the machine affects little.
+//!
+//! Benches call it. Absent: wall clock, processes.
 
 use std::time::Duration;
 
@@ -9,7 +11,7 @@ pub fn cpu_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Time since the first call: elsewhere the wall clock has to do.
+/// Wall time since the first call, on systems without thread CPU time.
 #[cfg(not(unix))]
 pub fn cpu_time() -> Duration {
     use std::sync::OnceLock;
@@ -23,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_takes_time() {
+    fn cpu_time_grows_with_work() {
         let before = cpu_time();
         let mut sum = 0u64;
         while cpu_time() == before {

@@ -1,5 +1,7 @@
-//! What every bench needs: a report as a table or as JSON lines, a counting allocator, the thread's
-//! CPU time, instructions, and medians. Knows nothing about what is measured.
+//! Tools of all benches: report as table or JSON, counting allocator, CPU time, instructions,
+//! medians.
+//!
+//! Absent: what is measured.
 
 mod allocations;
 mod cpu;

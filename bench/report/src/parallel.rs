@@ -1,10 +1,12 @@
-//! Work that only counts and does not measure time may use all cores.
+//! A parallel map for work that counts instead of measuring time.
+//!
+//! Benches call it. Absent: measurements, which need a quiet machine.
 
 use std::sync::Mutex;
 use std::thread;
 
-/// Does something with each item, on as many threads as the machine has cores; the results in
-/// order.
+/// Applies `work` to each item in as many threads as there are cores. Results are in the order of
+/// the items.
 ///
 /// # Panics
 /// If the work does.
@@ -24,7 +26,7 @@ pub fn parallel<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -
     results.into_iter().map(|result| result.expect("every item was worked on")).collect()
 }
 
-/// Apart, so that the lock is not held during the work.
+/// In a function of its own, so that the lock is not held during the work.
 fn next<I: Iterator>(waiting: &Mutex<I>) -> Option<I::Item> {
     waiting.lock().expect("no thread panics with the lock").next()
 }
@@ -34,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_in_the_order_of_the_items() {
+    fn parallel_results_keep_order_of_items() {
         let squares = parallel((0..100u32).collect(), |n| n * n);
         assert_eq!(squares, (0..100).map(|n| n * n).collect::<Vec<_>>());
         assert!(parallel(Vec::<u32>::new(), |n| n).is_empty());

@@ -1,11 +1,13 @@
-//! The report of a bench: a table for people, or one JSON object a line for programs.
+//! The report of a bench: rows with targets, printed as a table or as JSON lines.
+//!
+//! All benches write one. Absent: how figures are measured.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-/// One measured thing, beside another library's and its target.
+/// One figure, with another library's and a target.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     metric: String,
@@ -24,43 +26,43 @@ enum Target {
 }
 
 impl Row {
-    /// What is measured, in which unit.
+    /// A row without figures for a metric and its unit.
     pub fn new(metric: impl Into<String>, unit: &'static str) -> Row {
         Row { metric: metric.into(), unit, ..Row::default() }
     }
 
-    /// Sets Gaggle's figure of the row.
+    /// Sets Gaggle's figure.
     #[must_use]
     pub fn gaggle(self, value: f64) -> Row {
         Row { gaggle: Some(value), ..self }
     }
 
-    /// The other library's figure.
+    /// Sets another library's figure.
     #[must_use]
     pub fn other(self, library: &'static str, value: f64) -> Row {
         Row { library, other: Some(value), ..self }
     }
 
-    /// Gaggle's figure may be at most this part of the other's.
+    /// Target: Gaggle's figure is at most this share of the other's.
     #[must_use]
     pub fn ratio_at_most(self, ratio: f64) -> Row {
         Row { target: Some(Target::Ratio(ratio)), ..self }
     }
 
-    /// Gaggle's figure may be at most this, whatever the other's is.
+    /// Target: Gaggle's figure is at most this.
     #[must_use]
     pub fn at_most(self, value: f64) -> Row {
         Row { target: Some(Target::Value(value)), ..self }
     }
 
-    /// Gaggle's figure must be at least this.
+    /// Target: Gaggle's figure is at least this.
     #[must_use]
     pub fn at_least(self, value: f64) -> Row {
         Row { target: Some(Target::AtLeast(value)), ..self }
     }
 
-    /// Gaggle's part of the other's figure; none where the figure itself is judged, so that a
-    /// reader of the JSON sees what the target is about.
+    /// Gaggle's share of the other's figure; none with a target for the figure itself, so that the
+    /// JSON shows what the target is about.
     fn ratio(&self) -> Option<f64> {
         match (self.target, self.gaggle, self.other) {
             (Some(Target::Value(_) | Target::AtLeast(_)), ..) => None,
@@ -69,10 +71,10 @@ impl Row {
         }
     }
 
-    /// Whether the target is reached; none without a target.
+    /// Whether the target is met; none without a target or a figure.
     pub fn met(&self) -> Option<bool> {
         match self.target? {
-            // As a product, so that two zeros are equal and not undefined.
+            // As a product, so that two zeros are equal instead of undefined.
             Target::Ratio(ratio) => Some(self.gaggle? <= ratio * self.other?),
             Target::Value(value) => Some(self.gaggle? <= value),
             Target::AtLeast(value) => Some(self.gaggle? >= value),
@@ -124,7 +126,7 @@ impl Row {
     }
 }
 
-/// Three significant digits are what a shared machine can promise; counts stay whole.
+/// Three significant digits, which is the precision of a shared machine; counts stay whole.
 fn figure(value: f64) -> String {
     let digits = match value.abs() {
         v if v == 0.0 || v >= 1000.0 || v.fract() == 0.0 => 0,
@@ -141,7 +143,7 @@ fn print_line(line: &str) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// Rows as they come, and the verdict at the end.
+/// Prints rows as they come and counts missed targets.
 #[derive(Debug)]
 pub struct Report {
     json: bool,
@@ -151,7 +153,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report as the command line wants it: `--json` for one object a line.
+    /// A report by the command line: with `--json`, one object per line.
     pub fn from_args() -> Report {
         Report::new(std::env::args().any(|argument| argument == "--json"))
     }
@@ -161,12 +163,12 @@ impl Report {
         Report { json, silent: false, judged: 0, missed: Vec::new() }
     }
 
-    /// A report that judges and prints nothing, for benches that print a table of their own.
+    /// A report that judges and prints nothing, for benches with a table of their own.
     pub fn silent() -> Report {
         Report { silent: true, ..Report::new(false) }
     }
 
-    /// A heading, in the table only.
+    /// Prints a heading; omitted from JSON.
     pub fn section(&mut self, title: &str) {
         if !self.json && !self.silent {
             print_line(&format!(
@@ -176,14 +178,14 @@ impl Report {
         }
     }
 
-    /// A remark for readers of the table.
+    /// Prints a remark; omitted from JSON.
     pub fn note(&mut self, text: &str) {
         if !self.json && !self.silent {
             print_line(&format!("  {text}"));
         }
     }
 
-    /// Prints the row at once, so that a long run shows where it is.
+    /// Prints a row at once, so that a long run shows its progress.
     pub fn row(&mut self, row: Row) {
         if let Some(met) = row.met() {
             self.judged += 1;
@@ -201,7 +203,7 @@ impl Report {
         }
     }
 
-    /// The last line and the exit code: failure when a target was missed.
+    /// Prints the summary. Returns failure if a target was missed.
     pub fn finish(self) -> ExitCode {
         if !self.json && !self.silent {
             print_line(&format!("\n{} targets, {} missed", self.judged, self.missed.len()));
@@ -218,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_has_exactly_the_promised_fields() {
+    fn json_row_has_documented_fields_only() {
         let row = Row::new("bytes", "B/s").gaggle(5.0).other("ggrs", 50.0).ratio_at_most(0.125);
         assert_eq!(
             row.json(),
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_target_judges_the_figure_and_shows_no_ratio() {
+    fn value_target_judges_figure_and_omits_ratio() {
         let row = Row::new("stalled", "frames").gaggle(27.0).other("ggrs", 37.0).at_most(26.0);
         assert_eq!(row.met(), Some(false));
         assert_eq!(row.json()["ratio"], Value::Null);
@@ -238,21 +240,21 @@ mod tests {
     }
 
     #[test]
-    fn more_can_be_better() {
+    fn at_least_target_accepts_larger_figure() {
         let row = Row::new("packets", "1/s").gaggle(2.0).at_least(1.0);
         assert_eq!((row.met(), row.json()["target"].as_f64()), (Some(true), Some(1.0)));
         assert_eq!(row.at_least(3.0).met(), Some(false));
     }
 
     #[test]
-    fn nothing_against_nothing_is_no_worse() {
+    fn ratio_target_of_two_zeros_is_met() {
         let row = Row::new("stalled", "%").gaggle(0.0).other("ggrs", 0.0).ratio_at_most(1.0);
         assert_eq!(row.met(), Some(true));
         assert_eq!(Row::new("plain", "x").gaggle(1.0).met(), None);
     }
 
     #[test]
-    fn a_missed_target_fails_the_run() {
+    fn missed_target_fails_run() {
         let mut report = Report::new(true);
         report.row(Row::new("a", "x").gaggle(2.0).at_most(1.0));
         assert_eq!(format!("{:?}", report.finish()), format!("{:?}", ExitCode::FAILURE));

@@ -1,6 +1,8 @@
-//! Several measurements of one thing.
+//! Median and spread of repeated measurements.
+//!
+//! Benches call it. Absent: how often to measure.
 
-/// The middle of the values, or the mean of the two middle ones; 0 if there are none.
+/// Median: the middle value, or the mean of the two middle ones; 0 without values.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -23,12 +25,12 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Over these values.
+    /// Spread of these values.
     ///
     /// # Panics
-    /// If there are none.
+    /// Without values.
     pub fn of(values: &[f64]) -> Spread {
-        assert!(!values.is_empty(), "no measurement, no spread");
+        assert!(!values.is_empty(), "a spread needs at least one measurement");
         Spread {
             min: values.iter().copied().fold(f64::INFINITY, f64::min),
             mean: values.iter().sum::<f64>() / values.len() as f64,
@@ -42,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn median_is_the_middle_whatever_the_order() {
+    fn median_does_not_depend_on_order() {
         assert_eq!(median(&[9.0, 1.0, 5.0]), 5.0);
         assert_eq!(median(&[9.0, 1.0]), 5.0);
         assert_eq!(median(&[]), 0.0);

@@ -1,20 +1,21 @@
-//! Instructions: the same on a busy machine as on a quiet one.
+//! Instruction counts by valgrind, which do not depend on other load.
+//!
+//! Benches call it. Absent: time.
 
 use std::process::Command;
 
-/// A run of this program under valgrind.
+/// Result of a run of this program under valgrind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedRun {
-    /// Instructions it took.
+    /// Instructions the run executed.
     pub instructions: u64,
-    /// What it printed.
+    /// Standard output of the run.
     pub printed: String,
 }
 
 impl CountedRun {
-    /// Starts this very program again with these arguments and counts its instructions; only those
-    /// within functions whose name fits `within`, if that is given, and all that these call. None
-    /// where there is no valgrind.
+    /// Runs this program with these arguments and counts instructions: with `within`, only those in
+    /// functions whose name matches it, callees included. `None` without valgrind.
     pub fn of(within: Option<&str>, arguments: &[String]) -> Option<CountedRun> {
         let output = Command::new("valgrind")
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_count_is_found_in_what_valgrind_says() {
+    fn instruction_count_is_read_from_output_of_valgrind() {
         let said =
             "==7== Events    : Ir\n==7== Collected : 1234567\n==7== \n==7== I   refs:      1,234,567\n";
         assert_eq!(collected(said), Some(1_234_567));

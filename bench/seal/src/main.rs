@@ -1,4 +1,5 @@
-//! `cargo xtask bench seal [--json]`: what a referee costs, in bytes to its players and in time.
+//! `cargo xtask bench seal [--json]`: cost of a referee, in bytes to its players and in CPU time.
+//! Absent: players' clients, whose packets are recorded first.
 
 mod rates;
 mod rooms;

@@ -1,4 +1,7 @@
-//! Bytes to one player: rooms of 8 to 1,000, every tenth input another, a round trip of 100 ms.
+//! Bytes to one player in rooms of 8 to 1,000, with an input change in every tenth frame and a
+//! round trip of 100 ms.
+//!
+//! `main` calls it. Absent: CPU time.
 
 use bench_report::{Report, Row};
 use gaggle_kit::Micros;
@@ -35,12 +38,12 @@ pub(crate) fn rows(report: &mut Report) {
         let mut room = Room::new(&config, case.players, case.latency);
         let seconds = 10;
         room.run(u64::from(case.tick_rate) * 12);
-        assert!(room.players.iter().all(|player| player.client.is_playing()), "all have joined");
+        assert!(room.players.iter().all(|player| player.client.is_playing()), "not all players have joined");
         room.journal = Vec::new();
         let (bytes, packets) = (room.down_bytes, room.down_packets);
         let refused = room.referee.stats().entries_refused;
         room.run(u64::from(case.tick_rate) * seconds);
-        assert_eq!(room.referee.stats().entries_refused, refused, "all are in time");
+        assert_eq!(room.referee.stats().entries_refused, refused, "an input was late");
         let each = |total: u64| total as f64 / case.players as f64 / seconds as f64;
         let rate = each(room.down_bytes - bytes);
         let name = format!("{} players at {} Hz", case.players, case.tick_rate);

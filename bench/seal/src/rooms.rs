@@ -1,5 +1,7 @@
-//! Rooms of four at 60 Hz on one core, without sockets: packets decoded, frames sealed, journal
-//! written to memory, merged packets coded.
+//! Rooms of four at 60 Hz on one core without sockets: packets decoded, frames sealed, journal
+//! written to memory, merged packets encoded.
+//!
+//! `main` calls it. Absent: bytes on the wire.
 
 use bench_report::{Allocations, Report, Row, cpu_time};
 use gaggle_kit::Micros;
@@ -10,10 +12,10 @@ use crate::room::{Room, Tapped, slots, stream};
 const PLAYERS: usize = 4;
 const TICK_RATE: u64 = 60;
 const TICKS: u64 = 720;
-/// Ticks before measuring: all play by then.
+/// Ticks before the measured ones; all players play by then.
 const WARM_UP: u64 = 120;
 
-/// One room, and everything its clients say.
+/// Plays one room and records all packets of its clients.
 fn record(config: &SealConfig) -> Vec<Tapped> {
     let mut room = Room::new(config, PLAYERS, 3);
     room.tap = Some(Vec::new());
@@ -33,11 +35,11 @@ struct Played {
 fn play(config: &SealConfig, rooms: usize, said: &[Tapped]) -> Played {
     let found = |_| {
         let mut referee =
-            Referee::found(Micros::ZERO, config.clone(), 7, Epoch(1)).expect("settings in range");
+            Referee::found(Micros::ZERO, config.clone(), 7, Epoch(1)).expect("the settings are valid");
         let links: Vec<LinkId> = (0..PLAYERS)
             .map(|index| {
                 let link = referee.handle_connected(Micros::ZERO, stream(index), Some(slots(index)));
-                link.expect("there is room")
+                link.expect("the referee has a free slot")
             })
             .collect();
         (referee, links)
@@ -65,7 +67,7 @@ fn play(config: &SealConfig, rooms: usize, said: &[Tapped]) -> Played {
                     true => referee.handle_message(now, link, &sent.bytes),
                     false => referee.handle_packet(now, link, &sent.bytes),
                 };
-                result.expect("honest clients");
+                result.expect("the packet is valid");
             }
             referee.tick(now);
             journal.extend_from_slice(referee.records());
@@ -81,7 +83,7 @@ fn play(config: &SealConfig, rooms: usize, said: &[Tapped]) -> Played {
     let total = |of: fn(&Referee) -> u64| all.iter().map(|(referee, _)| of(referee)).sum::<u64>();
     sealed = total(|referee| referee.stats().frames_sealed) - sealed;
     packets = total(|referee| referee.stats().packets_sent) - packets;
-    assert_eq!(total(|referee| referee.stats().entries_refused), 0, "all are in time");
+    assert_eq!(total(|referee| referee.stats().entries_refused), 0, "an input was late");
     let frames = sealed.max(1) as f64;
     Played {
         micros_per_frame: elapsed * 1e6 / frames,
@@ -101,7 +103,7 @@ pub(crate) fn rows(report: &mut Report) {
         let before = Allocations::now();
         let played = play(&config, rooms, &said);
         assert!(played.sealed >= TICKS - WARM_UP - 1, "{} frames sealed per room", played.sealed);
-        assert!(Allocations::now().since(before).live_bytes < 1 << 20, "nothing is left behind");
+        assert!(Allocations::now().since(before).live_bytes < 1 << 20, "memory grew");
         let name = format!("{rooms} rooms, {label}");
         let per_core = 1e6 / TICK_RATE as f64 / played.micros_per_frame;
         report.row(Row::new(format!("{name}: rooms per core"), "").gaggle(per_core).at_least(15_000.0));

@@ -1,5 +1,5 @@
-// Rooms of eight in which everybody says 100 bytes sixty times a second. Says "warm" when all are in and talk, and after a
-// word on its input how many deliveries there were in so many seconds.
+// Rooms of eight whose clients each send 100 bytes sixty times a second. Prints "warm" once all send, and after a line on
+// its input the deliveries of a number of seconds.
 import { Client } from "@colyseus/sdk";
 
 const [port, roomCount, seconds] = process.argv.slice(2, 5).map(Number);

@@ -1,4 +1,6 @@
-//! Servers of others, on Node: installed by npm into `target/`, never part of this project.
+//! Servers of other projects, on Node, installed by npm into `target/`.
+//!
+//! The parts that compare call it. Absent: what the servers are measured for.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -6,7 +8,7 @@ use std::process::Command;
 
 use crate::process::Process;
 
-/// Installs what is needed; gives back the folder it is in.
+/// Installs the servers. Returns their folder.
 pub(crate) fn install() -> Result<PathBuf, String> {
     install_into_target().map_err(|why| format!("Colyseus and PeerJS are missing: {why}"))
 }

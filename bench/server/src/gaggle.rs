@@ -1,4 +1,6 @@
-//! Our own server, and a client that talks to it.
+//! Gaggle's server as a process, and a lobby client for it.
+//!
+//! All parts of the bench call it. Absent: what is measured.
 
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -11,17 +13,17 @@ use tungstenite::{Message, WebSocket};
 
 use crate::process::Process;
 
-/// Starts the server as it is shipped, without limits on how often one may come.
+/// Starts the server as shipped, without rate limits.
 pub(crate) fn start() -> Result<Process, String> {
     start_with(&[])
 }
 
-/// The same with more settings.
+/// Starts it with additional settings.
 pub(crate) fn start_with(settings: &[&str]) -> Result<Process, String> {
     start_on("127.0.0.1:0", settings)
 }
 
-/// The same at all addresses of this machine.
+/// Starts it listening at all loopback addresses.
 pub(crate) fn start_everywhere() -> Result<Process, String> {
     start_on("0.0.0.0:0", &[])
 }
@@ -50,7 +52,7 @@ fn start_on(listen: &str, settings: &[&str]) -> Result<Process, String> {
     Process::start(&mut command, |line| line.strip_prefix("http://")?.parse().ok())
 }
 
-/// Client that is a member of a room.
+/// A client that is a member of a room.
 pub(crate) struct Member {
     pub(crate) socket: WebSocket<TcpStream>,
     pub(crate) peer: String,
@@ -58,7 +60,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// From TCP to a ticket in hand.
+    /// Joins a room: from the TCP connection to the ticket.
     pub(crate) fn join(address: SocketAddr, number: usize) -> Result<Member, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let stream = TcpStream::connect(address).map_err(|error| text(&error))?;
@@ -83,7 +85,7 @@ impl Member {
     }
 }
 
-/// What stands between this and the next quote.
+/// The text between a mark and the next quote.
 fn after(text: &str, mark: &str) -> String {
     text.split_once(mark).and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default().to_string()
 }

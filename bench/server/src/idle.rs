@@ -1,5 +1,6 @@
-//! Members who are there and say nothing: what they take, and whether they are in the way of
-//! others.
+//! Cost of idle members: memory of each, and delay of the joins beside them.
+//!
+//! `main` calls it. Absent: how a join works.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -14,13 +15,12 @@ const MEMBERS: usize = 15_000;
 const AFTERWARDS: usize = 500;
 
 pub(crate) fn rows(report: &mut Report) -> Result<(), String> {
-    // At a server of its own: a member that left keeps its reservation there for a minute.
+    // On a server of its own, because a member that left keeps its reservation there for a minute.
     let alone = join_times(&gaggle::start()?, 0)?;
     let server = gaggle::start_everywhere()?;
     let before = server.memory();
-    // Each at one of several addresses, none of which is that of those who come later: to find one
-    // more free port of our own for an address that half of them lead to takes the system
-    // milliseconds, and only the server is to be measured.
+    // The members use addresses of their own: with half of all ports of one address in use, the
+    // system needs milliseconds to find a free one, and only the server is to be measured.
     let places = [2, 3, 4, 5].map(|last| SocketAddr::from(([127, 0, 0, last], server.address.port())));
     let members = join_at(&places, MEMBERS, 16)?;
     let each = (server.memory() - before) as f64 / MEMBERS as f64 / 1_024.0;
@@ -48,7 +48,7 @@ pub(crate) fn rows(report: &mut Report) -> Result<(), String> {
     Ok(())
 }
 
-/// How long it takes to join, one after the other, in milliseconds, the shortest first.
+/// Times of joins one after another, in milliseconds, ascending.
 fn join_times(server: &Process, first: usize) -> Result<Vec<f64>, String> {
     let mut times = Vec::new();
     for number in first..first + AFTERWARDS {

@@ -1,4 +1,6 @@
-//! Finding a room: from a TCP connection to a ticket in hand.
+//! Cost of a join: from the TCP connection to the ticket.
+//!
+//! `main` calls it, `idle` and `nodes` join with it. Absent: the client's messages.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -13,10 +15,10 @@ use crate::process::Process;
 use crate::{RUNS, foreign, gaggle};
 
 const JOINS: usize = 2_000;
-/// Before those that count.
+/// Joins before the measured ones.
 const WARM_UP: usize = 400;
 const LANES: usize = 16;
-/// The second run comes at a steady pace.
+/// Joins per second of the paced run.
 const PACE_PER_SECOND: usize = 1_000;
 const PACED: usize = 4_000;
 
@@ -41,7 +43,7 @@ pub(crate) fn rows(report: &mut Report, node: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// CPU of a join at our server, in microseconds, and how many rooms there are at the end.
+/// CPU of a join at Gaggle's server, in microseconds, and the number of rooms at the end.
 fn of_ours() -> Result<(f64, usize), String> {
     let server = gaggle::start()?;
     let mut members = join_in_lanes(&server, WARM_UP, LANES)?;
@@ -53,7 +55,7 @@ fn of_ours() -> Result<(f64, usize), String> {
     Ok((cpu, rooms.len()))
 }
 
-/// The same at a Colyseus.
+/// CPU of a join at Colyseus, in microseconds.
 fn of_colyseus(folder: &Path) -> Result<f64, String> {
     let server = foreign::start(folder, "colyseus.js")?;
     colyseus(folder, server.address.port(), WARM_UP)?;
@@ -63,17 +65,17 @@ fn of_colyseus(folder: &Path) -> Result<f64, String> {
     Ok(micros_each(server.cpu() - before, JOINS))
 }
 
-/// So many at a time, each as fast as it goes.
+/// Joins in `lanes` threads, each as fast as possible.
 pub(crate) fn join_in_lanes(server: &Process, joins: usize, lanes: usize) -> Result<Vec<Member>, String> {
     join_at(&[server.address], joins, lanes)
 }
 
-/// The same, with one after the other at the next of these addresses.
+/// The same, each join at the next of these addresses.
 pub(crate) fn join_at(addresses: &[SocketAddr], joins: usize, lanes: usize) -> Result<Vec<Member>, String> {
     join_from(addresses, 0, joins, lanes)
 }
 
-/// The same by guests who are numbered from there on.
+/// The same, with guests numbered from `first`.
 fn join_from(
     addresses: &[SocketAddr],
     first: usize,
@@ -98,8 +100,7 @@ fn join_from(
     })
 }
 
-/// One join every millisecond, whether those before are done or not: a late start counts as
-/// waiting.
+/// One join every millisecond, also if earlier ones are not done: a late start counts as waiting.
 fn paced(server: &Process) -> Result<Vec<Duration>, String> {
     let (address, begin) = (server.address, Instant::now() + Duration::from_millis(50));
     let lanes = 32;

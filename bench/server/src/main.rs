@@ -1,11 +1,8 @@
-//! `cargo xtask bench server [--json] [joins|signals|idle|nodes]`: what the server costs, beside
-//! Colyseus, PeerJS and matchbox_server on the same machine.
+//! `cargo xtask bench server [--json] [joins|signals|idle|nodes]`: CPU and memory of the server
+//! beside Colyseus, PeerJS and matchbox_server on the same machine.
 //!
-//! Servers are processes of their own, and what counts is the CPU time the system says they used;
-//! the generator runs beside them. Foreign servers are installed by npm and cargo into `target/`;
-//! if that fails so does the bench, because a promise about others cannot be kept without them.
-//! Whatever is compared is measured in turns, each time with a server that was started and warmed
-//! up for it, and the middle of the runs counts.
+//! Servers are processes; what counts is the CPU time the system reports. Compared servers are
+//! started, warmed up and measured in turns, and the median counts. Absent: games, links.
 
 mod foreign;
 mod gaggle;
@@ -29,7 +26,7 @@ fn main() -> ExitCode {
     report.finish()
 }
 
-/// Runs of everything that is compared.
+/// Runs of each compared measurement.
 pub(crate) const RUNS: usize = 3;
 
 fn measure(report: &mut Report) -> Result<(), String> {

@@ -1,4 +1,6 @@
-//! matchbox_server, installed by cargo into `target/`, never part of this project.
+//! matchbox_server, installed by cargo into `target/`, and a client for it.
+//!
+//! `signals` calls it. Absent: what is measured.
 
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use tungstenite::{Message, WebSocket};
 use crate::process::Process;
 use crate::signals::Speaker;
 
-/// Installs it; gives back where the program is.
+/// Installs it. Returns the path of the program.
 pub(crate) fn install() -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/matchbox");
     let program = folder.join("bin/matchbox_server");
@@ -30,7 +32,7 @@ pub(crate) fn start(program: &Path) -> Result<Process, String> {
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let address = free.map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
-    // Without a log line for every request, which its default writes.
+    // Its default writes a log line per request, which the comparison must not count.
     command.arg(address.to_string()).env("RUST_LOG", "matchbox_server=info");
     let server = Process::start(&mut command, |line| line.contains("Signaling Server").then_some(address))?;
     let began = Instant::now();
@@ -40,7 +42,7 @@ pub(crate) fn start(program: &Path) -> Result<Process, String> {
     Ok(server)
 }
 
-/// Two in a room of their own, and what each says to the other.
+/// Two sockets in a room of their own, with what each sends.
 pub(crate) fn pair(address: SocketAddr, number: usize) -> Result<[Speaker; 2], String> {
     let [one, other] = [connect(address, number)?, connect(address, number)?];
     let data = "x".repeat(1_024);
@@ -52,7 +54,7 @@ pub(crate) fn pair(address: SocketAddr, number: usize) -> Result<[Speaker; 2], S
     Ok([(one.0, to_other), (other.0, to_one)])
 }
 
-/// A socket, and the name the server gave it.
+/// A socket, and the id the server gave it.
 fn connect(address: SocketAddr, number: usize) -> Result<(WebSocket<TcpStream>, String), String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let stream = TcpStream::connect(address).map_err(|error| text(&error))?;

@@ -1,4 +1,6 @@
-//! Two nodes on one Redis: rooms are packed as exactly as by one.
+//! Exactness of rooms over two nodes on one Redis: no more rooms than one node would make.
+//!
+//! `main` calls it. Absent: CPU and memory.
 
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,7 +15,7 @@ use crate::process::Process;
 
 const JOINS: usize = 15_000;
 const LANES: usize = 32;
-/// The 32 bytes both nodes sign tickets with.
+/// Secret that both nodes sign tickets with: 32 bytes in base64.
 const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 
 pub(crate) fn rows(report: &mut Report) -> Result<(), String> {

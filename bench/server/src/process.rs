@@ -1,4 +1,6 @@
-//! A server as a process: started, measured by what the system says about it, and ended.
+//! A server process, with the CPU time and memory the system reports for it.
+//!
+//! All parts call it, and the benches `attack` and `links`. Absent: protocols.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -7,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// A server in a process of its own; killed when this is dropped.
+/// A server process; killed when dropped.
 pub(crate) struct Process {
     child: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl Process {
-    /// Starts a program that prints a line when it serves; `address` finds the address in that
+    /// Starts a program that prints a line once it serves; `address` finds the address in that
     /// line.
     pub(crate) fn start(
         command: &mut Command,
@@ -36,17 +38,17 @@ impl Process {
         Err(format!("{name} ended: {said}"))
     }
 
-    /// CPU time used so far, of all threads.
+    /// CPU time of all threads so far.
     pub(crate) fn cpu(&self) -> Duration {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        // After the name, which may have spaces in it: user and system time are the 12th and 13th
-        // field, in hundredths.
+        // After the name, which may contain spaces: user and system time are fields 12 and 13, in
+        // hundredths of a second.
         let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         let hundredths: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
         Duration::from_millis(hundredths * 10)
     }
 
-    /// Waits until what was asked of it before is done, so that it is not counted with what comes.
+    /// Waits until earlier requests are done, so that they are not counted with the next ones.
     pub(crate) fn settle(&self) {
         let (mut before, began) = (None, Instant::now());
         while before != Some(self.cpu()) && began.elapsed() < Duration::from_secs(10) {
@@ -71,7 +73,7 @@ impl Drop for Process {
     }
 }
 
-/// Raises the number of open files as far as it goes, for this process and those it starts.
+/// Raises the limit of open files to its maximum, for this process and its children.
 pub(crate) fn allow_many_sockets() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });

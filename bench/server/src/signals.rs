@@ -1,5 +1,7 @@
-//! Passing on what members hand to each other: a thousand sockets in pairs, one message of a
-//! kilobyte at a time each.
+//! Cost of passing signals between members: a thousand sockets in pairs, one message of 1 KB at a
+//! time each.
+//!
+//! `main` calls it. Absent: how members connect.
 
 use std::net::{SocketAddr, TcpStream};
 use std::ops::Range;
@@ -12,16 +14,16 @@ use tungstenite::{Message, WebSocket};
 use crate::process::Process;
 use crate::{foreign, gaggle, joins, matchbox};
 
-/// Seconds each, and what else the machine does shows in them: the middle of seven moves by a
-/// twentieth, of three by a fifth.
+/// Runs of each server. Runs last seconds, so other load shows in them: the median of seven varies
+/// by 5 %, of three by 20 %.
 const RUNS: usize = 7;
 const SOCKETS: usize = 1_000;
 const ROUNDS: usize = 100;
-/// Before those that count.
+/// Rounds before the measured ones.
 const WARM_UP: usize = 10;
 const LANES: usize = 4;
 
-/// A socket, and what it says to the other of its pair after so many rounds.
+/// A socket, and the message it sends to the other of its pair in a round.
 pub(crate) type Speaker = (WebSocket<TcpStream>, Box<dyn Fn(usize) -> String + Send>);
 
 pub(crate) fn rows(report: &mut Report, node: &Path, matchbox: &Path) -> Result<(), String> {
@@ -47,7 +49,7 @@ pub(crate) fn rows(report: &mut Report, node: &Path, matchbox: &Path) -> Result<
     Ok(())
 }
 
-/// Members of rooms, of which each talks to the next one in its room.
+/// Members of rooms, each with a message to the next member of its room.
 fn ours(server: &Process) -> Result<Vec<Speaker>, String> {
     let mut members = joins::join_in_lanes(server, SOCKETS, LANES)?;
     members.sort_by(|a, b| a.room.cmp(&b.room));
@@ -55,7 +57,7 @@ fn ours(server: &Process) -> Result<Vec<Speaker>, String> {
     let peers: Vec<String> = members.iter().map(|member| member.peer.clone()).collect();
     let speak = |(at, member): (usize, gaggle::Member)| {
         let (to, data) = (peers[at ^ 1].clone(), data.clone());
-        // As our clients do it: with what they have seen, of which one came in every round.
+        // With the acknowledgement that real clients send: one message arrived in each round.
         let says =
             move |seen: usize| format!(r#"{{"type":"signal","to":"{to}","seen":{seen},"data":"{data}"}}"#);
         (member.socket, Box::new(says) as Box<_>)
@@ -75,7 +77,7 @@ fn peerjs(address: SocketAddr, number: usize) -> Result<Speaker, String> {
     Ok((socket, Box::new(move |_| says.clone())))
 }
 
-/// CPU of the server for each signal, in microseconds. Pairs stay in one lane.
+/// CPU of the server per signal, in microseconds. A pair stays in one thread.
 fn measure(server: &Process, mut speakers: Vec<Speaker>, mark: &str) -> Result<f64, String> {
     talk(&mut speakers, 0..WARM_UP, mark)?;
     server.settle();
@@ -102,7 +104,7 @@ fn round(lane: &mut [Speaker], passed: usize, mark: &str) -> Result<(), String> 
         socket.send(Message::text(says(passed))).map_err(|error| error.to_string())?;
     }
     for (socket, _) in lane.iter_mut() {
-        // Whatever else the server says meanwhile is let pass.
+        // Other messages of the server are skipped.
         while !socket.read().map_err(|error| error.to_string())?.to_text().unwrap_or("").starts_with(mark) {}
     }
     Ok(())

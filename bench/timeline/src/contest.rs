@@ -1,7 +1,6 @@
-//! Interface of a library under measurement.
+//! The interface of a measured library, and the counted game it drives.
 //!
-//! Implemented in one file per library. Absent: the network, the game, how a match runs
-//! (`matches.rs`).
+//! Each library implements [`Contestant`]; `matches` and `cost` call it. Absent: any one library.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +10,7 @@ use gaggle_kit::State;
 use crate::game::Game;
 use crate::network::Socket;
 
-/// One peer of a match, played through one library.
+/// One peer of a match in one library.
 pub trait Contestant: Sized {
     /// Name of the library in the report.
     const NAME: &'static str;
@@ -19,98 +18,98 @@ pub trait Contestant: Sized {
     /// Game of the match.
     type Game: Game;
 
-    /// What the library hands to its socket.
+    /// Type the library sends through its socket.
     type Packet;
 
-    /// Creates peer `me`, which has the player of the same number.
+    /// A peer with the player of the same number.
     fn join(setup: &Setup, me: usize, socket: Socket<Self::Packet>) -> Self;
 
-    /// Advances the handshake, if the library has one. True once the match can start.
+    /// Continues the handshake, if the library has one; true once the match can begin.
     fn ready(&mut self) -> bool;
 
-    /// One frame: receive, add the sample, simulate, send. A stalled peer gets the same sample
-    /// again in its next step.
+    /// One frame: receive, submit the input, simulate, send. A stalled peer gets the same input
+    /// again in the next step.
     fn step(&mut self, sample: <Self::Game as Game>::Input) -> Step;
 
-    /// The game, and the calls it got.
+    /// The game and the calls made to it.
     fn stage(&self) -> &Stage<Self::Game>;
 
-    /// Takes a snapshot, in the way the library makes the game do it.
+    /// Takes a snapshot in the way the library does.
     fn keep(snapshot: &mut Self::Game, game: &Self::Game) {
         snapshot.copy_from(game);
     }
 }
 
-/// Settings that all peers of a match share.
+/// Settings shared by all peers of a match.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Players, each on a peer of its own.
+    /// Players, each at a peer of its own.
     pub players: usize,
-    /// Prediction window, as the library counts it.
+    /// Prediction window, in the unit of the library.
     pub window: usize,
     /// Input delay in frames.
     pub delay: usize,
-    /// Seed of inputs, losses and random numbers of the library.
+    /// Seed of inputs, losses and the library's own randomness.
     pub seed: u64,
-    /// Whether messages are encoded to bytes, where a library leaves that to its socket.
+    /// Whether messages are encoded to bytes, for libraries that leave this to their socket.
     pub encoded: bool,
-    /// Log of the game's calls, if they are recorded.
+    /// Log of the game's calls, if it is recorded.
     pub log: Option<Log>,
 }
 
 impl Setup {
-    /// Window 8, no input delay, seed 1.
+    /// Window 8 and no input delay.
     pub fn players(players: usize) -> Setup {
         Setup { players, window: 8, delay: 0, seed: 1, encoded: false, log: None }
     }
 
-    /// The same with another prediction window.
+    /// Sets the prediction window.
     #[must_use]
     pub fn window(self, window: usize) -> Setup {
         Setup { window, ..self }
     }
 
-    /// The same with another input delay.
+    /// Sets the input delay.
     #[must_use]
     pub fn delay(self, delay: usize) -> Setup {
         Setup { delay, ..self }
     }
 
-    /// The same with another seed.
+    /// Sets the seed.
     #[must_use]
     pub fn seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
-    /// The same with messages encoded to bytes.
+    /// Lets messages be encoded to bytes.
     #[must_use]
     pub fn encoded(self) -> Setup {
         Setup { encoded: true, ..self }
     }
 }
 
-/// Outcome of a step.
+/// Result of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// No new frame: the library waits for a peer's input.
+    /// The library waits for input of a peer.
     Stalled,
-    /// The match is one frame further.
+    /// The match advanced by one frame.
     Advanced,
 }
 
-/// Numbers of calls of a game.
+/// Counts of the calls to the game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Calls {
     /// Frames simulated, resimulated ones included.
     pub ticks: u64,
     /// Snapshots taken by the library.
     pub saves: u64,
-    /// Snapshots restored by the library.
+    /// Number of snapshots loaded.
     pub loads: u64,
 }
 
 impl Calls {
-    /// Calls made since `earlier`.
+    /// Difference to an earlier count.
     #[must_use]
     pub fn since(self, earlier: Calls) -> Calls {
         Calls {
@@ -121,23 +120,23 @@ impl Calls {
     }
 }
 
-/// One call of a game.
+/// One call to the game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
     /// Simulated a frame.
     Tick,
-    /// Took a snapshot before this frame.
+    /// The state before this frame was saved.
     Save(u32),
-    /// Restored the snapshot before this frame.
+    /// The state before this frame was loaded.
     Load(u32),
-    /// Hashed the snapshot before this frame.
+    /// The saved state before this frame was hashed.
     Hash(u32),
 }
 
-/// Calls of all games, with the number of the peer, in order of time.
+/// Calls to the games of all peers, in order, with the peer.
 pub type Log = Rc<RefCell<Vec<(usize, Call)>>>;
 
-/// A peer's game, whose calls are counted.
+/// A peer's game with counted calls.
 #[derive(Debug)]
 pub struct Stage<G> {
     /// Game that the library drives.
@@ -148,12 +147,12 @@ pub struct Stage<G> {
 }
 
 impl<G: Game> Stage<G> {
-    /// A new game for peer `me`.
+    /// A new game of this peer.
     pub fn new(setup: &Setup, me: usize) -> Stage<G> {
         Stage { game: G::new(), calls: Calls::default(), me, log: setup.log.clone() }
     }
 
-    /// Numbers of calls so far.
+    /// Counts so far.
     pub fn calls(&self) -> Calls {
         self.calls
     }
@@ -165,19 +164,19 @@ impl<G: Game> Stage<G> {
         self.game.tick(inputs);
     }
 
-    /// Counts a snapshot taken before `frame`.
+    /// Records that the library saved a snapshot.
     pub fn saved(&mut self, frame: u32) {
         self.calls.saves += 1;
         self.note(Call::Save(frame));
     }
 
-    /// Counts a snapshot restored from before `frame`.
+    /// Records that the library loaded a snapshot.
     pub fn loaded(&mut self, frame: u32) {
         self.calls.loads += 1;
         self.note(Call::Load(frame));
     }
 
-    /// Records a hash of the snapshot before `frame`.
+    /// Records that the library hashed a snapshot.
     pub fn hashed(&mut self, frame: u32) {
         self.note(Call::Hash(frame));
     }

@@ -1,7 +1,4 @@
-//! ggrs 0.13 as a contestant.
-//!
-//! Called by `rows/` through [`Contestant`]. Absent: settings of its own beyond what a comparison
-//! needs.
+//! ggrs 0.13 as a contestant. Absent: other libraries.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -17,20 +14,20 @@ use crate::contest::{Contestant, Setup, Stage, Step};
 use crate::game::Game;
 use crate::network::Socket;
 
-/// A peer played through ggrs.
+/// A peer in ggrs.
 pub struct Ggrs<G: Game> {
     session: P2PSession<Types<G>>,
     stage: Stage<G>,
     me: usize,
 }
 
-/// What ggrs hands to its socket: messages as values, which its UDP socket encodes with bincode and
-/// a socket in memory need not.
+/// Type ggrs sends. It passes messages to a socket as values; its UDP socket encodes them with
+/// bincode, which an in-memory socket may omit.
 #[derive(Debug)]
 pub enum Packet {
-    /// A message as it is handed over.
+    /// The message as a value.
     Value(Message),
-    /// A message as its UDP socket encodes it.
+    /// Bytes as its UDP socket sends them.
     Bytes(Vec<u8>),
 }
 
@@ -51,15 +48,15 @@ impl<G: Game> Contestant for Ggrs<G> {
     fn join(setup: &Setup, me: usize, socket: Socket<Packet>) -> Ggrs<G> {
         let mut builder = SessionBuilder::<Types<G>>::new()
             .with_num_players(setup.players)
-            .expect("at least one player")
+            .expect("player count of a match is valid")
             .with_max_prediction_window(setup.window)
             .with_input_delay(setup.delay)
-            // Longer than any blackout: a silent peer returns in these matches.
+            // Longer than any blackout: no peer times out in these matches.
             .with_disconnect_timeout(Duration::from_secs(60))
             .with_disconnect_notify_delay(Duration::from_secs(30));
         for player in 0..setup.players {
             let seat = if player == me { PlayerType::Local } else { PlayerType::Remote(player) };
-            builder = builder.add_player(seat, player).expect("each player once");
+            builder = builder.add_player(seat, player).expect("each player is added once");
         }
         let socket = Endpoint { socket, encoded: setup.encoded };
         let session = builder.start_p2p_session(socket).expect("all players were added");
@@ -74,7 +71,7 @@ impl<G: Game> Contestant for Ggrs<G> {
 
     fn step(&mut self, sample: G::Input) -> Step {
         let before = self.session.current_frame();
-        self.session.add_local_input(self.me, sample).expect("a local player");
+        self.session.add_local_input(self.me, sample).expect("the peer's own player is local");
         let requests = match self.session.advance_frame() {
             Ok(requests) => requests,
             Err(GgrsError::PredictionThreshold) => return Step::Stalled,
@@ -88,7 +85,7 @@ impl<G: Game> Contestant for Ggrs<G> {
                 }
                 GgrsRequest::LoadGameState { cell, frame } => {
                     self.stage.loaded(frame as u32);
-                    self.stage.game = cell.load().expect("a saved frame");
+                    self.stage.game = cell.load().expect("ggrs loads only saved states");
                 }
                 GgrsRequest::AdvanceFrame { inputs } => {
                     self.stage.tick(inputs.iter().map(|(input, _)| *input));
@@ -104,7 +101,7 @@ impl<G: Game> Contestant for Ggrs<G> {
     }
 
     fn keep(snapshot: &mut G, game: &G) {
-        // Its cells take a state by value.
+        // Its cells own a state each.
         *snapshot = game.clone();
     }
 }
@@ -117,10 +114,10 @@ struct Endpoint {
 impl NonBlockingSocket<usize> for Endpoint {
     fn send_to(&mut self, message: &Message, to: &usize) {
         if self.encoded {
-            let bytes = bincode::serialize(message).expect("encode a message");
+            let bytes = bincode::serialize(message).expect("messages of ggrs can be encoded");
             self.socket.send(*to, bytes.len(), Packet::Bytes(bytes));
         } else {
-            // The copy is the cost of a socket in memory, not the library's.
+            // The in-memory socket makes this copy, not the library.
             let message = uncounted(|| message.clone());
             self.socket.send(*to, 0, Packet::Value(message));
         }
@@ -131,7 +128,9 @@ impl NonBlockingSocket<usize> for Endpoint {
         while let Some((from, packet)) = self.socket.receive() {
             let message = match packet {
                 Packet::Value(message) => message,
-                Packet::Bytes(bytes) => bincode::deserialize(&bytes).expect("decode an encoded message"),
+                Packet::Bytes(bytes) => {
+                    bincode::deserialize(&bytes).expect("an encoded message can be decoded")
+                }
             };
             messages.push((from, message));
         }

@@ -1,7 +1,6 @@
-//! A match: all peers of one library on one network, step by step.
+//! A match: all peers of one library on one network, stepped frame by frame.
 //!
-//! Called by `rows/`, `cost.rs`, `differential.rs` and tests. Absent: libraries, which are
-//! contestants.
+//! `rows`, `cost` and tests play it. Absent: what is judged.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,22 +9,22 @@ use crate::contest::{Calls, Contestant, Setup, Step};
 use crate::game::{Game, presses};
 use crate::network::{NetConditions, Network, Sent, Socket, frame_us};
 
-/// Frames of prepared inputs; longer matches repeat them.
+/// Frames of prepared inputs; a longer match repeats them.
 const PRESSED_FRAMES: usize = 4_096;
 
 /// Most steps of a handshake: ten seconds.
 const HANDSHAKE_STEPS_MAX: usize = 600;
 
-/// Figures of one peer over some steps.
+/// Counts of one peer over some steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Steps taken by the peer.
     pub steps: u64,
     /// Steps in which the match advanced.
     pub advanced: u64,
-    /// Steps in which the peer stalled.
+    /// Steps in which it did not advance.
     pub stalled: u64,
-    /// Calls of its game.
+    /// Calls to the game.
     pub calls: Calls,
     /// Packets and bytes given to the socket.
     pub sent: Sent,
@@ -81,13 +80,12 @@ pub struct Match<C: Contestant> {
 }
 
 impl<C: Contestant> Match<C> {
-    /// Creates all peers and lets them shake hands on a network without loss, but with the given
-    /// latency. All conditions hold from then on.
+    /// Connects all peers over a lossless network with the given latency; then all conditions
+    /// apply.
     ///
-    /// # Panics
-    /// If the handshake takes more than ten seconds.
+    /// # Panics If the peers are not connected within ten seconds.
     pub fn new(setup: &Setup, weather: NetConditions) -> Match<C> {
-        // At least a frame of latency, so that all peers are ready in the same step.
+        // At least a frame of latency, so that all peers are ready in the same step in any order.
         let clear =
             NetConditions { latency_us: weather.latency_us.max(frame_us(1)), ..NetConditions::default() };
         let network = Rc::new(RefCell::new(Network::new(setup.players, clear, setup.seed)));
@@ -95,7 +93,8 @@ impl<C: Contestant> Match<C> {
         let mut peers: Vec<C> =
             (0..setup.players).map(|me| C::join(setup, me, Socket::new(&network, me))).collect();
         let mut step = 0;
-        // Counted because `all` would stop at the first that is not ready.
+        // Counts instead of using `all`, which would skip the peers after the first that is not
+        // ready.
         while peers.iter_mut().filter_map(|peer| peer.ready().then_some(())).count() < setup.players {
             step += 1;
             assert!(step < HANDSHAKE_STEPS_MAX, "{}: the handshake takes more than ten seconds", C::NAME);
@@ -128,19 +127,19 @@ impl<C: Contestant> Match<C> {
         }
     }
 
-    /// Some frames of all peers.
+    /// This many frames of all peers.
     pub fn run(&mut self, frames: u64) {
         for _ in 0..frames {
             self.step();
         }
     }
 
-    /// Steps so far, those of the handshake included.
+    /// Steps so far, including the handshake.
     pub fn steps(&self) -> u64 {
         self.step
     }
 
-    /// Network, to change its conditions.
+    /// The network, to change its conditions.
     pub fn network(&self) -> std::cell::RefMut<'_, Network<C::Packet>> {
         self.network.borrow_mut()
     }
@@ -155,12 +154,12 @@ impl<C: Contestant> Match<C> {
         &self.presses
     }
 
-    /// Starts the figures of [`Match::tallies`] anew.
+    /// Resets the counts of [`Match::tallies`].
     pub fn mark(&mut self) {
         self.base = self.totals();
     }
 
-    /// Figures of each peer since the last [`Match::mark`].
+    /// Counts of each peer since the last [`Match::mark`].
     pub fn tallies(&self) -> Vec<Tally> {
         let since = |now: &Tally, then: &Tally| Tally {
             steps: now.steps - then.steps,

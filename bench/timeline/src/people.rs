@@ -1,7 +1,6 @@
-//! Peers that join, leave and crash over Gaggle's links on its simulated network, in virtual time.
+//! Peers that join, leave, crash and spectate, over Gaggle's links on its simulated network.
 //!
-//! Called by `rows/people.rs` and `rows/spectators.rs`. Absent: other libraries, which have no
-//! joins into a running match.
+//! `rows::people` and `rows::spectators` run it. Absent: other libraries, targets.
 
 use std::time::Duration;
 
@@ -16,14 +15,14 @@ use gaggle_timeline::{
 
 use crate::weight::{Weighing, Weight};
 
-/// Virtual time of a step.
+/// Resolution of the simulated time.
 const STEP: Micros = Micros::from_millis(1);
-/// Peer that is measured.
+/// Index of the measured peer.
 const MEASURED: usize = 0;
-/// Slots of a match.
+/// Slots of the match.
 pub const SLOTS: usize = 8;
 
-/// A game with a state of any size, in which every input changes the rest.
+/// A game of any size in which every input changes the whole state.
 #[derive(Debug, Clone, State)]
 struct MixGame {
     mixed: u32,
@@ -46,12 +45,13 @@ impl Game for MixGame {
     }
 }
 
-/// Words without repetition: the hardest state to compress.
+/// Incompressible bytes, the worst case of a state to send.
 fn noise(nth: u32) -> u32 {
     nth.wrapping_mul(0x9e37_79b9)
 }
 
-/// Words of a usual state: positions, kinds, and fields that hardly any object uses.
+/// Bytes like those of most states: places and states of many things, and fields that are mostly
+/// unused.
 pub(crate) fn geese(nth: u32) -> u32 {
     let chance = noise(nth) >> 8;
     match nth % 6 {
@@ -72,7 +72,7 @@ struct Machine {
     stalled: u64,
     held: u8,
     cpu: Duration,
-    /// What it sends, while that is weighed.
+    /// Weight of its packets, while they are weighed.
     weight: Option<Weight>,
 }
 
@@ -83,7 +83,7 @@ impl Machine {
         for _ in 0..due {
             let session = self.timeline.session_mut();
             for slot in session.local_slots() {
-                // A slot can be lost in this very tick; its input is then dropped.
+                // A slot may be lost in this tick; then the session drops the input.
                 let _ = session.set_input(slot, self.held);
             }
             self.stalled += u64::from(self.timeline.tick(now) == Tick::Stalled);
@@ -96,7 +96,7 @@ impl Machine {
         while self.timeline.session_mut().poll_event().is_some() {}
     }
 
-    /// The same under a name that valgrind can tell from other peers' work.
+    /// `ticks` under a name that valgrind can select.
     #[inline(never)]
     fn counted_ticks(&mut self, now: Micros, due: u32) {
         self.ticks(now, due);
@@ -112,31 +112,31 @@ pub struct People {
     rng: Prng,
     state_bytes: usize,
     stuff: fn(u32) -> u32,
-    /// Whether players change their input.
+    /// Whether players press buttons.
     pub pressing: bool,
-    /// How the first peer is measured, if it is.
+    /// What is measured of the first peer.
     pub measure: Option<Measure>,
 }
 
-/// Ways to measure a peer.
+/// How the first peer is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// By CPU time of the thread.
     Time,
-    /// By valgrind, under which the thread's clock is useless.
+    /// By valgrind, under which the thread's clock cannot be read.
     Instructions,
 }
 
-/// Pattern of the functions whose instructions are counted.
+/// Pattern of the functions in which valgrind counts.
 pub(crate) const COUNTED: &str = "*Machine::counted_ticks*";
 
 impl People {
-    /// Peers at a latency, of which the first `players` start a match together.
+    /// Peers `latency_ms` apart, of which the first `players` start a match together.
     pub fn of(machines: usize, players: usize, latency_ms: u64, state_bytes: usize, seed: u64) -> People {
         People::stuffed(machines, players, latency_ms, (state_bytes, noise), seed)
     }
 
-    /// The same with a state of other words.
+    /// The same with other words in the state.
     pub(crate) fn stuffed(
         machines: usize,
         players: usize,
@@ -166,7 +166,7 @@ impl People {
                 true => Session::new(config, id, &seats, name),
                 false => Session::join(config, id, 1, name),
             };
-            let machine = people.machine(index, session.expect("valid settings"));
+            let machine = people.machine(index, session.expect("the settings are valid"));
             people.machines.push(machine);
             people.machines[index].on = index < players;
         }
@@ -202,37 +202,37 @@ impl People {
         via.iter().for_each(|other| self.net.apply(&NetChange::Connect(index, *other)));
     }
 
-    /// A peer starts a match of its own.
+    /// A peer creates a match.
     pub fn found(&mut self, index: usize) {
         let config = TimelineConfig { match_id: MatchId { started_at: 1, nonce: 1 }, ..self.config.clone() };
         let (id, name) = (self.net.id(index), self.name());
-        let session = Session::create(config, id, 1, name).expect("valid settings");
+        let session = Session::create(config, id, 1, name).expect("the settings are valid");
         self.switch_on(index, session, &[]);
     }
 
-    /// A peer joins, linked to the peers in `via`.
+    /// A peer joins through links to these.
     pub fn join(&mut self, index: usize, via: &[usize]) {
         let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
-        self.switch_on(index, Session::join(config, id, 1, name).expect("valid settings"), via);
+        self.switch_on(index, Session::join(config, id, 1, name).expect("the settings are valid"), via);
     }
 
-    /// A peer spectates, linked to the peers in `via`.
+    /// A peer spectates through links to these.
     pub fn watch(&mut self, index: usize, via: &[usize]) {
         let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
-        self.switch_on(index, Session::spectate(config, id, name).expect("valid settings"), via);
+        self.switch_on(index, Session::spectate(config, id, name).expect("the settings are valid"), via);
     }
 
-    /// A peer leaves the match.
+    /// The players of a peer leave.
     pub fn leave(&mut self, index: usize) {
         self.machines[index].timeline.session_mut().leave();
     }
 
-    /// A peer stops without leaving.
+    /// A peer crashes without notice.
     pub fn crash(&mut self, index: usize) {
         self.machines[index].on = false;
     }
 
-    /// Advances all peers by some milliseconds.
+    /// Runs all peers for this time.
     pub fn run_ms(&mut self, millis: u64) {
         for _ in 0..millis {
             self.net.advance(STEP);
@@ -240,7 +240,7 @@ impl People {
         }
     }
 
-    /// Advances until `so` is true, at most `limit_ms`. Returns the time it took.
+    /// Runs until a condition holds, at most `limit_ms`. Returns the time it took.
     pub fn run_until(&mut self, limit_ms: u64, so: impl Fn(&People) -> bool) -> Micros {
         let began = self.net.now();
         while !so(self) && self.net.now().since(began) < Micros::from_millis(limit_ms) {
@@ -278,12 +278,12 @@ impl People {
         self.machines[index].timeline.session()
     }
 
-    /// Most ticks that any of these peers stalled.
+    /// Most ticks any of these peers stalled.
     pub fn stalled_most(&self, machines: impl Iterator<Item = usize>) -> u64 {
         machines.map(|index| self.machines[index].stalled).max().unwrap_or(0)
     }
 
-    /// Resets the counts of stalls.
+    /// Resets the stall counts.
     pub fn forget_stalls(&mut self) {
         self.machines.iter_mut().for_each(|machine| machine.stalled = 0);
     }
@@ -293,14 +293,14 @@ impl People {
         self.machines[MEASURED].cpu
     }
 
-    /// Weighs what a peer sends in some milliseconds.
+    /// Weighs the packets of a peer for a time.
     pub fn weigh_ms(&mut self, index: usize, millis: u64) -> Weight {
         self.machines[index].weight = Some(Weight::default());
         self.run_ms(millis);
         self.machines[index].weight.take().unwrap_or_default()
     }
 
-    /// Bytes that one peer has sent to another.
+    /// Bytes one peer has sent to another.
     pub(crate) fn bytes_sent(&self, from: usize, to: usize) -> u64 {
         self.machines[from].link.stats(self.net.id(to)).map_or(0, |stats| stats.bytes_out)
     }
@@ -310,7 +310,7 @@ impl People {
         self.session(index).stats()
     }
 
-    /// Slots present in the last frame that a peer confirmed.
+    /// Slots present in the last frame a peer has confirmed.
     pub fn present(&self, index: usize) -> SlotSet {
         let session = self.session(index);
         session.slots_at(session.confirmed_frame())

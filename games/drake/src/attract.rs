@@ -1,4 +1,6 @@
-//! What a screen shows while nobody plays: bots, one match after another.
+//! Matches of bots for the title screen; the arcade steps and draws them.
+//!
+//! Absent: players, sounds.
 
 use gaggle_scene::Scene;
 
@@ -7,7 +9,7 @@ use crate::field::SEATS;
 use crate::stage::{Audience, Stage};
 use crate::{Drake, Phase, Setup, Sitting};
 
-/// Who plays: not all equally good, or nobody would ever fall.
+/// Skills by seat, unequal so that rounds end.
 const CREW: [Strength; SEATS] = [
     Strength::Sharp,
     Strength::Steady,
@@ -17,7 +19,7 @@ const CREW: [Strength; SEATS] = [
     Strength::Fledgling,
 ];
 
-/// Bots at play.
+/// A series of matches of bots.
 #[derive(Debug, Clone)]
 pub struct Attract {
     game: Drake,
@@ -25,29 +27,28 @@ pub struct Attract {
 }
 
 impl Attract {
-    /// The first of many matches. Equal seeds show the same.
+    /// The first match of the series; equal seeds show the same.
     pub fn new(seed: u64) -> Attract {
         let game = Drake::new(Setup { fill: 5, wins: 2 }, seed);
         Attract { game, bots: std::array::from_fn(|seat| Bot::new(seat, CREW[seat], seed)) }
     }
 
-    /// The match now.
+    /// State of the present match.
     pub fn game(&self) -> &Drake {
         &self.game
     }
 
-    /// Advances by one frame.
+    /// Advances the match by one frame.
     pub fn step(&mut self) {
         let pads = std::array::from_fn(|seat| self.bots[seat].play(&self.game));
-        // Nobody is here to wait for: the countdown is short.
+        // Without players the countdown is three times as fast.
         if self.game.bout.phase == Phase::Countdown {
             self.game.bout.since += 2;
         }
         self.game.step(&pads, &[Sitting::Nobody; SEATS]);
     }
 
-    /// The match as a picture, so much (0 to 1) of a frame after the last but one. Nothing is
-    /// heard: nobody has asked for it yet.
+    /// Draws the match, as [`Stage::draw`] but without sounds.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { calm, plain: true, ..Audience::default() };
         stage.draw(&self.game, between, &audience, scene);
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_round_follows_another_and_there_is_something_to_see() {
+    fn attract_plays_rounds_with_at_least_three_downs_each() {
         let mut attract = Attract::new(4);
         let (mut rounds, mut downs) = (0, 0);
         for _ in 0..20_000 {

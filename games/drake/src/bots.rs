@@ -1,4 +1,6 @@
-//! Bots: they see what a player sees and have two buttons, like everybody.
+//! Bots: buttons computed from the game a player would see.
+//!
+//! The leader, `attract` and tests call [`Bot::play`]. Absent: state other players do not see.
 
 use gaggle_kit::{Angle, Fixed16, Prng};
 
@@ -9,22 +11,22 @@ use crate::shot::SHOT_SPEED;
 use crate::standing::Form;
 use crate::{Drake, Phase};
 
-/// How good a bot is.
+/// Skill of a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strength {
-    /// Slow to decide, often at rest, and wide of the mark: the first a beginner meets.
+    /// Slow to decide, often idle, inaccurate: what a beginner meets first.
     Hatchling,
-    /// Fires in about the right direction.
+    /// Aims within a wide angle.
     Fledgling,
-    /// Aims where you will be.
+    /// Aims ahead of a moving target.
     #[default]
     Steady,
-    /// Hardly ever misses, and dashes.
+    /// Accurate, and dashes.
     Sharp,
 }
 
 impl Strength {
-    /// How good the bot of a seat is at a [level](crate::Bout::level).
+    /// Skill of the bot of a seat at a [level](crate::Bout::level).
     pub const fn at(level: u8, seat: usize) -> Strength {
         match (level, seat % 3) {
             (0, _) => Strength::Hatchling,
@@ -35,39 +37,39 @@ impl Strength {
     }
 }
 
-/// The highest level: from here on bots do not get better.
+/// Highest level: bots do not improve beyond it.
 pub const LEVEL_MAX: u8 = 2;
 
-/// A bot in a seat.
+/// Decisions of the bot of one seat.
 #[derive(Debug, Clone)]
 pub struct Bot {
     seat: usize,
     strength: Strength,
     random: Prng,
-    /// How far it aims aside, until it thinks again.
+    /// Error of its aim until its next decision, in 1/65,536 of a circle.
     error: i16,
-    /// Frames until it thinks again.
+    /// Frames until its next decision.
     think: u8,
-    /// Frames of a double tap that are left.
+    /// Frames left of a double tap.
     tapping: u8,
-    /// Whether it takes a moment off.
+    /// Whether it idles until its next decision.
     idle: bool,
     held: bool,
 }
 
 impl Bot {
-    /// A bot for a seat. Equal seeds play the same.
+    /// A bot for a seat; equal seeds play equally.
     pub fn new(seat: usize, strength: Strength, seed: u64) -> Bot {
         let random = Prng::stream(seed, seat as u64);
         Bot { seat: seat % SEATS, strength, random, error: 0, think: 0, tapping: 0, idle: false, held: false }
     }
 
-    /// Plays better or worse from now on.
+    /// Changes the skill from the next decision on.
     pub fn set_strength(&mut self, strength: Strength) {
         self.strength = strength;
     }
 
-    /// What it does in the next frame.
+    /// Buttons for the next frame.
     pub fn play(&mut self, game: &Drake) -> Pad {
         let pad = self.decide(game);
         self.held = pad.turn;
@@ -81,7 +83,7 @@ impl Bot {
         }
         self.reconsider();
         if self.tapping > 0 {
-            // Down, up, down.
+            // A double tap: down, up, down.
             self.tapping -= 1;
             return Pad { turn: self.tapping.is_multiple_of(4) && self.tapping < 12, fire: true };
         }
@@ -107,7 +109,7 @@ impl Bot {
         }
         let Some((aim, distance)) = self.prey(game, craft.place) else { return Pad::NONE };
         let there = Angle::from_bits(aim.to_bits().wrapping_add_signed(self.error));
-        // The nearer the prey, the wider it is.
+        // A near target fills a wider angle.
         let width = (Fixed16::from_int(90_000) / distance.max(Fixed16::from_int(12)).ceil()).floor();
         let tolerance = width.clamp(700, 3_200) as u16;
         let far = distance > Fixed16::from_int(150);
@@ -130,20 +132,21 @@ impl Bot {
         self.think = rest;
     }
 
-    /// Turns until it points there, then flies. Drakes turn one way only, so it lets go a little
-    /// before.
+    /// Buttons that turn to `there` and then fly. Drakes turn in one direction only, so the bot
+    /// releases the button a little early.
     fn head_for(&self, game: &Drake, heading: Angle, there: Angle, tolerance: u16, fire: bool) -> Pad {
         let way = heading.delta_to(there);
         if way.unsigned_abs() <= tolerance {
             let steer = if game.bout.clockwise { way > 300 } else { way < -300 };
-            // Keeps turning while it fires if it is nearly there, unless that were a double tap.
+            // Keep turning while firing if nearly aligned, unless a new press would be a double
+            // tap.
             return Pad { turn: steer && self.held, fire };
         }
         Pad { turn: true, fire: false }
     }
 
-    /// Where to aim to meet somebody, and how far off he is: the nearest, ducklings rather than
-    /// drakes.
+    /// Direction of the aim and distance of the target: the nearest duckling, else the nearest
+    /// drake.
     fn prey(&self, game: &Drake, place: Vec2) -> Option<(Angle, Fixed16)> {
         let others = (0..SEATS).filter(|seat| *seat != self.seat && game.seats[*seat].safe < 30);
         let seen = others.filter_map(|seat| {
@@ -168,7 +171,7 @@ impl Bot {
             .min_by_key(|egg| field::length(field::offset(place, *egg)))
     }
 
-    /// Whether something is about to hit it.
+    /// Whether a pea or hornet is about to hit it.
     fn hunted(&self, game: &Drake, place: Vec2) -> bool {
         let own = self.seat as u8;
         let hornet = game
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_decided_and_the_better_aim_wins_more_of_them() {
+    fn sharp_bots_win_more_rounds_than_fledglings() {
         let mut strengths = [Strength::Fledgling; SEATS];
         strengths[1] = Strength::Sharp;
         let mut won = [0; SEATS];

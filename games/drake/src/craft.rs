@@ -1,5 +1,7 @@
-//! What a player steers: a drake, or the duckling that bailed out of one. Moved by whoever sits in
-//! it and nobody else, so it answers in the same frame; what becomes of it is not decided here.
+//! The craft of a player: a drake, or the duckling that bailed out of one.
+//!
+//! Its player's peer steps it, so that a button acts in the same frame; `bots` and `net::watch`
+//! use its constants. Absent: hits, points, lives.
 
 use gaggle_kit::{Angle, Fixed16, State};
 use gaggle_replica::Kind;
@@ -9,71 +11,70 @@ use crate::pad::Pad;
 use crate::rock::Rock;
 use crate::standing::Form;
 
-/// Pixels from the middle of a drake to its edge.
+/// Pixels from a drake's center to its edge.
 pub const DRAKE_RADIUS: i32 = 6;
-/// The same of a duckling.
+/// Pixels from a duckling's center to its edge.
 pub const DUCKLING_RADIUS: i32 = 3;
-/// Nothing a player steers is ever faster, in pixels a second.
+/// Bound of every craft's speed, in pixels per second.
 pub const SPEED_MAX: i32 = 270;
 
-/// A full turn takes 70 frames.
+/// Turn of a drake per frame, in 1/65,536 of a circle: a full turn takes 70 frames.
 pub(crate) const TURN: u16 = 936;
-/// A duckling turns on the spot.
+/// Turn of a duckling per frame, in 1/65,536 of a circle.
 pub(crate) const DUCKLING_TURN: u16 = 1_400;
-/// Pixels a second, gained each frame of thrust.
+/// Gain of speed per frame of thrust, in pixels per second.
 const THRUST: Fixed16 = Fixed16::lit("4.4");
 const DUCKLING_THRUST: Fixed16 = Fixed16::lit("2");
-/// What is left of a velocity after a frame.
+/// Share of the velocity left after a frame.
 const DRAG: Fixed16 = Fixed16::lit("0.978");
 const DUCKLING_DRAG: Fixed16 = Fixed16::lit("0.96");
-/// Pixels a second but for a dash.
+/// Bound of the speed without a dash, in pixels per second.
 pub(crate) const CRUISE_MAX: i32 = 150;
-/// A dash: this much at once, over the cruising speed for so many frames, and not again for so
-/// long.
+/// Gain of speed when a dash begins, in pixels per second.
 const DASH: Fixed16 = Fixed16::from_int(190);
-/// Frames a dash lasts.
+/// Frames in which a dash lifts the cruising bound.
 pub const DASH_FRAMES: u8 = 12;
 pub(crate) const DASH_REST: u8 = 60;
-/// Two presses within so many frames are a double tap.
+/// Two presses within this many frames are a double tap.
 const TAP_FRAMES: u8 = 14;
-/// What is kept of a speed that meets a wall or a rock.
+/// Share of the speed kept after a collision with a wall or a rock.
 const BOUNCE: Fixed16 = Fixed16::lit("0.6");
-/// Pixels a second that a rock shoves at least.
+/// Least speed away from a rock after a collision, in pixels per second.
 const SHOVE: Fixed16 = Fixed16::from_int(40);
 
-/// A drake or a duckling.
+/// Position and motion of a drake or a duckling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 0.35, snap_distance = 60.0, priority = 8)]
 pub struct Craft {
-    /// Position of the middle.
+    /// Position of the center.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
     pub place: Vec2,
-    /// How fast, in pixels a second.
+    /// Velocity in pixels per second.
     #[kind(range = -512.0..=512.0, precision = 1.0 / 4.0)]
     pub velocity: Vec2,
-    /// Where its bill points.
+    /// Direction of its bill.
     #[kind(angle = 9)]
     pub heading: Angle,
     /// Slot of its player.
     #[kind(constant)]
     pub seat: u8,
-    /// Which life of that seat this is: a craft of an earlier one is only a memory.
+    /// Life of the seat it belongs to; a craft of an earlier life is ignored.
     pub life: u8,
-    /// Frames of its dash that are left.
+    /// Frames left of its dash.
     #[kind(range = 0..=12, step)]
     pub dash: u8,
-    /// Whether it is under thrust.
+    /// Whether its player holds the fire button.
     pub thrust: bool,
 }
 
-/// The hands on a craft: what they did lately. Nobody else needs to know.
+/// Recent button presses of one player; not sent to other peers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Hands {
-    /// Frames since the turning button went down.
+    /// Frames since the turn button went down.
     tap: u8,
-    /// Frames until the next dash.
+    /// Frames until the next dash is possible.
     rest: u8,
-    /// Whether the turning button was down in the last frame.
+    /// Whether the turn button was down in the last frame.
     held: bool,
 }
 
@@ -83,29 +84,29 @@ impl Default for Hands {
     }
 }
 
-/// What a player did in a frame that others should hear of.
+/// Actions of one frame that other peers should hear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Deed {
     /// A dash began.
     pub dash: bool,
-    /// It ran into something.
+    /// The craft collided with a wall or a rock.
     pub bump: bool,
 }
 
 impl Craft {
-    /// At the beginning of a life.
+    /// A craft at its nest, at the start of a life.
     pub fn hatched(seat: usize, life: u8) -> Craft {
         let place = field::nest(seat);
         let heading = field::direction(field::offset(place, field::MIDDLE));
         Craft { place, heading, seat: seat as u8, life, ..Craft::default() }
     }
 
-    /// How large it is.
+    /// Pixels from the center to the edge.
     pub fn radius(form: Form) -> i32 {
         if form == Form::Duckling { DUCKLING_RADIUS } else { DRAKE_RADIUS }
     }
 
-    /// One frame in the hands of its player.
+    /// One frame of a round.
     pub fn step(
         &mut self,
         hands: &mut Hands,
@@ -130,7 +131,7 @@ impl Craft {
         deed
     }
 
-    /// One frame in the nest, before a round begins: all it can do is look about.
+    /// One frame of the countdown: the craft can only turn, and stays at its nest.
     pub fn wait(&mut self, hands: &mut Hands, pad: Pad, clockwise: bool) {
         *hands = Hands { held: pad.turn, ..Hands::default() };
         self.thrust = false;
@@ -162,7 +163,7 @@ impl Craft {
         self.place = field::moved(self.place, self.velocity);
     }
 
-    /// Off walls and rocks. Says whether it met one.
+    /// Pushes the craft out of walls and rocks. Returns whether it collided.
     fn bump(&mut self, form: Form, rocks: &[Option<Rock>]) -> bool {
         let radius = Craft::radius(form);
         let mut met = field::keep_inside(&mut self.place, &mut self.velocity, radius, BOUNCE);
@@ -177,18 +178,18 @@ impl Craft {
             let speed = (field::length(self.velocity) * BOUNCE).max(SHOVE);
             self.velocity = field::add(field::from_polar(out, speed), rock.velocity);
         }
-        // A rock at the wall must not push anybody through it.
+        // A rock near a wall may have pushed the craft through it.
         field::keep_inside(&mut self.place, &mut self.velocity, radius, BOUNCE);
         met
     }
 
-    /// One frame of which nothing is known yet: it goes on as it went.
+    /// One frame without news from its player: it keeps its velocity.
     pub fn coast(&mut self) {
         self.place = field::moved(self.place, self.velocity);
         field::keep_inside(&mut self.place, &mut self.velocity, DUCKLING_RADIUS, BOUNCE);
     }
 
-    /// The tip of its bill.
+    /// Tip of its bill, where peas start.
     pub fn bill(&self) -> Vec2 {
         field::add(self.place, field::from_polar(self.heading, Fixed16::from_int(DRAKE_RADIUS + 2)))
     }
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_button_answers_in_the_same_frame() {
+    fn button_acts_in_same_frame() {
         let before = Craft { place: field::MIDDLE, ..Craft::hatched(0, 1) };
         let (turned, _) = flown([Pad::TURN].into_iter());
         assert_ne!(turned.heading, before.heading);
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_double_tap_is_a_dash_and_two_slow_taps_are_not() {
+    fn double_tap_starts_dash_and_slow_taps_do_not() {
         let taps =
             |gap: usize| (0..40).map(move |frame| Pad { turn: frame == 2 || frame == 2 + gap, fire: false });
         let (fast, deeds) = flown(taps(6).take(10));
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_a_player_does_is_faster_than_the_rules_allow() {
+    fn random_buttons_never_exceed_speed_limit() {
         let (mut craft, mut hands) = (Craft::hatched(3, 1), Hands::default());
         for frame in 0_u32..4_000 {
             let before = craft.place;

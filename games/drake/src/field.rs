@@ -1,46 +1,48 @@
-//! The coop: where its walls and nests are, and how to reckon with places in it.
+//! Geometry of the coop: walls, nests, and motion inside them.
+//!
+//! Rules, bots and pictures call it. Absent: what moves.
 
 use gaggle_kit::Fixed16;
 
-/// Places are in art pixels, velocities in art pixels a second.
+/// Places are in art pixels, velocities in art pixels per second.
 pub use gaggle_kit::plane::{Vec2, add, clamp_length, direction, from_polar, is_within, length, offset};
 
-/// Art pixels across and down, as all games of the arcade have.
+/// Art pixels across, as in all games of the arcade.
 pub const WIDTH: i32 = 384;
-/// Art pixels down.
+/// Art pixels down, as in all games of the arcade.
 pub const HEIGHT: i32 = 216;
-/// The inner faces of the walls.
+/// Inner face of the left wall.
 pub const LEFT: i32 = 12;
-/// The inner face of the right wall.
+/// Inner face of the right wall.
 pub const RIGHT: i32 = 372;
-/// The inner face of the top wall.
+/// Inner face of the top wall.
 pub const TOP: i32 = 26;
-/// The inner face of the floor.
+/// Inner face of the floor.
 pub const BOTTOM: i32 = 204;
-/// Seats in the coop.
+/// Seats: a player's seat has the number of its slot.
 pub const SEATS: usize = 6;
-/// Frames in a second.
+/// Frames per second.
 pub const RATE: i32 = 60;
 
-/// Where the nests are, by seat: holes in the wicker, each as far from the next as can be.
+/// Nests by seat, far from each other.
 const NESTS: [(i32, i32); SEATS] = [(24, 60), (360, 170), (360, 60), (24, 170), (192, 36), (192, 194)];
 
-/// Where the nest of a seat is.
+/// Position of a seat's nest.
 pub const fn nest(seat: usize) -> Vec2 {
     let (x, y) = NESTS[seat % SEATS];
     [Fixed16::from_int(x), Fixed16::from_int(y)]
 }
 
-/// The middle of the coop.
+/// Center of the coop.
 pub const MIDDLE: Vec2 = [Fixed16::from_int((LEFT + RIGHT) / 2), Fixed16::from_int((TOP + BOTTOM) / 2)];
 
-/// What one frame of this velocity leads to.
+/// Position one frame later.
 pub fn moved(place: Vec2, velocity: Vec2) -> Vec2 {
     [place[0] + velocity[0] / RATE, place[1] + velocity[1] / RATE]
 }
 
-/// Keeps a body of this radius inside the walls; a velocity against a wall is thrown back, and a
-/// part of it lost. Says whether it met one.
+/// Keeps a body of this radius inside the walls: a velocity into a wall is reversed and scaled by
+/// `keeps`. Returns whether it met a wall.
 pub fn keep_inside(place: &mut Vec2, velocity: &mut Vec2, radius: i32, keeps: Fixed16) -> bool {
     let mut met = false;
     for (axis, (low, high)) in [(LEFT, RIGHT), (TOP, BOTTOM)].into_iter().enumerate() {
@@ -83,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_throws_back_what_runs_against_it() {
+    fn wall_reverses_and_damps_velocity() {
         let mut place = [Fixed16::from_int(5), Fixed16::from_int(100)];
         let mut velocity = [Fixed16::from_int(-60), Fixed16::from_int(10)];
         assert!(keep_inside(&mut place, &mut velocity, 6, Fixed16::HALF));
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn far_places_are_not_near_however_far() {
+    fn extreme_distance_does_not_overflow_is_within() {
         let far = [Fixed16::MAX, Fixed16::MIN];
         assert!(!is_within(far, MIDDLE, 30_000) && is_within(MIDDLE, MIDDLE, 1));
     }

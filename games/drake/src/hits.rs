@@ -1,4 +1,7 @@
-//! Who hits what. Decided by the referee alone, on where everybody says to be.
+//! Hit rules: what each pea, weapon and craft hits, and what follows.
+//!
+//! Called once a frame by `referee`, at the leader only, on the positions players report.
+//! Absent: motion, seats, rounds.
 
 use crate::craft::{Craft, DRAKE_RADIUS, DUCKLING_RADIUS};
 use crate::field::{self, SEATS, Vec2};
@@ -7,17 +10,16 @@ use crate::standing::{Form, Load};
 use crate::weapons::{Egg, PUFFBALL_BLAST, PUFFBALL_REACH};
 use crate::{Drake, pool};
 
-/// Pixels from the middle of a pea to its edge.
+/// Pixels from a pea's center to its edge.
 const PEA: i32 = 2;
 const HORNET: i32 = 3;
 const EGG: i32 = 5;
-/// Pixels from the middle of a nest at which a duckling is home.
+/// Pixels from a nest's center within which a duckling is home.
 const NEST: i32 = 9;
-/// Frames in which nothing happens to a duckling that has just bailed out, and to a drake whose
-/// shell just broke.
+/// Frames without hits after bailing out or losing a shell.
 const BAIL_SAFE: u8 = 50;
 const SHELL_SAFE: u8 = 40;
-/// The same for a drake fetched from the nest.
+/// Frames without hits for a duckling that became a drake at its nest.
 const HOME_SAFE: u8 = 80;
 
 impl Drake {
@@ -31,7 +33,7 @@ impl Drake {
         self.homecomings();
     }
 
-    /// Seats whose craft is this near, whoever must not count left out.
+    /// First seat except `but` whose craft is within `reach`.
     fn seats_near(&self, place: Vec2, reach: i32, but: u8) -> Option<usize> {
         (0..SEATS).filter(|seat| *seat != usize::from(but) && self.seats[*seat].safe == 0).find(|seat| {
             self.body(*seat).is_some_and(|craft| {
@@ -205,8 +207,8 @@ impl Drake {
         }
     }
 
-    /// Something hits whatever sits in a seat: a shell breaks, a drake becomes a duckling, a
-    /// duckling is out.
+    /// Applies a hit to a seat: its shell breaks, its drake becomes a duckling, or its duckling is
+    /// out.
     fn hit(&mut self, seat: usize, by: u8) {
         let Some(place) = self.body(seat).map(|craft| craft.place) else { return };
         let standing = &mut self.seats[seat];

@@ -1,5 +1,6 @@
-//! How to play, as short scenes: the real game, a crafted beginning, and somebody who shows how it
-//! is done.
+//! Tutorial pages: prepared scenes of the real game with scripted buttons.
+//!
+//! The arcade shows them. Absent: rules, which are those of the game.
 
 use gaggle_kit::{Angle, Fixed16};
 use gaggle_scene::Scene;
@@ -13,21 +14,21 @@ use crate::standing::{Form, Load};
 use crate::weapons::Egg;
 use crate::{Drake, Phase, Setup, Sitting};
 
-/// One thing to know.
+/// One page of the tutorial.
 #[derive(Clone, Copy)]
 pub struct Page {
-    /// What it is about.
+    /// Title of the page.
     pub title: &'static str,
-    /// What to know about it.
+    /// Instruction below the title.
     pub line: &'static str,
-    /// Frames until it starts again.
+    /// Frames until the scene starts again.
     frames: u32,
     begin: fn(&mut Drake),
-    /// What is shown: the pad for the next frame.
+    /// Buttons of the next frame, by the frame of the scene.
     show: fn(&Drake, u32) -> Pad,
 }
 
-/// All there is to know.
+/// Pages of the tutorial, in order.
 pub const PAGES: [Page; 5] = [
     Page {
         title: "Two buttons",
@@ -76,7 +77,7 @@ pub const PAGES: [Page; 5] = [
     },
     Page {
         title: "Eggs",
-        line: "Scatter, puffball, hornet, lantern, shell; and one that turns everybody around.",
+        line: "Scatter, puffball, hornet, lantern, shell; and one that reverses how all turn.",
         frames: 200,
         begin: |game| {
             put(game, 0, 80, 130, 0);
@@ -100,7 +101,7 @@ fn put(game: &mut Drake, seat: usize, x: i32, y: i32, heading: u16) {
         Craft { place: at(x, y), heading: Angle::from_bits(heading), ..Craft::hatched(seat, life) };
 }
 
-/// The scenes, one page at a time, over and over.
+/// The running scene of one page.
 #[derive(Clone)]
 pub struct HowTo {
     page: usize,
@@ -118,30 +119,30 @@ impl std::fmt::Debug for HowTo {
 }
 
 impl HowTo {
-    /// A page; numbers beyond the last begin again.
+    /// Starts a page; numbers beyond the last wrap.
     pub fn new(page: usize) -> HowTo {
         let page = page % PAGES.len();
         let mut game = Drake::new(Setup { fill: 2, wins: 3 }, 1);
         game.bout.clockwise = true;
         game.bout.phase = Phase::Play;
-        // Somebody far away keeps the round from ending.
+        // A second drake far away keeps the round from ending.
         put(&mut game, 0, 0, 0, 0);
         put(&mut game, 1, 350, 190, 0);
         (PAGES[page].begin)(&mut game);
         HowTo { page, frame: 0, game }
     }
 
-    /// What is being shown.
+    /// The page being shown.
     pub fn page(&self) -> &'static Page {
         &PAGES[self.page]
     }
 
-    /// The scene now.
+    /// State of the scene.
     pub fn game(&self) -> &Drake {
         &self.game
     }
 
-    /// One frame; at its end a page begins again.
+    /// Advances by one frame; after its last frame the scene starts again.
     pub fn step(&mut self) {
         if self.frame >= self.page().frames {
             *self = HowTo::new(self.page);
@@ -156,7 +157,7 @@ impl HowTo {
         self.frame += 1;
     }
 
-    /// The scene as a picture, with what it is about written over it.
+    /// Draws the scene with its title and instruction.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let mut audience = Audience { calm, plain: true, ..Audience::default() };
         audience.own[0] = true;
@@ -172,7 +173,7 @@ mod tests {
     use crate::mark::What;
 
     #[test]
-    fn every_page_shows_what_it_says() {
+    fn each_page_shows_its_events() {
         for (page, whats) in [
             vec![What::Fire],
             vec![What::Dash],
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_begins_again_after_its_end() {
+    fn page_restarts_after_its_last_frame() {
         let mut howto = HowTo::new(1);
         (0..PAGES[1].frames + 1).for_each(|_| howto.step());
         assert_eq!(howto.frame, 1);

@@ -1,4 +1,4 @@
-//! Drakes in a wicker coop: rules, pictures and bots of the game.
+//! Rules, pictures, bots and networking of the game drake; the arcade runs it.
 //!
 #![doc = include_str!("../README.md")]
 
@@ -32,20 +32,20 @@ pub use shot::Shot;
 pub use standing::{Form, Load, Standing};
 pub use weapons::{Egg, Hornet, Lantern, Puffball};
 
-/// Which rules these are: peers with another number play another game.
+/// Peers with another fingerprint play by other rules and are rejected.
 pub const FINGERPRINT: u64 = gaggle_kit::fnv1a_64(b"drake 1");
 
-/// What is settled before a match.
+/// Settings of a match, agreed before it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Setup {
-    /// Seats that are played in any case, by bots if by nobody else.
+    /// Seats played at least, 0 to 6: bots fill what players leave free.
     pub fill: u8,
-    /// Rounds to win the match.
+    /// Rounds to win the match, at least 1.
     pub wins: u8,
 }
 
 impl Setup {
-    /// The same, with what no match can be played by put right.
+    /// The same settings with every value in its range.
     #[must_use]
     pub fn clamped(self) -> Setup {
         Setup { fill: self.fill.min(SEATS as u8), wins: self.wins.max(1) }
@@ -58,55 +58,55 @@ impl Default for Setup {
     }
 }
 
-/// Who sits in a seat.
+/// Who plays a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Sitting {
-    /// Nobody: a bot, where one is wanted.
+    /// No player: a bot plays it if [`Setup::fill`] asks for one.
     #[default]
     Nobody,
-    /// Slot of a player.
+    /// A player, whose slot has the seat's number.
     Player,
 }
 
-/// A whole match at one frame.
+/// State of a match at one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Drake {
-    /// What was settled beforehand.
+    /// Settings of this match, clamped.
     pub setup: Setup,
-    /// The frame this is the state of.
+    /// Number of the frame, wrapping.
     pub frame: u32,
-    /// All chance of the match.
+    /// Source of all randomness in the match.
     pub random: Prng,
-    /// Where the match stands.
+    /// Phase, round and winner.
     pub bout: Bout,
-    /// What the rules say of the seats.
+    /// What the leader decides about each seat.
     pub seats: [Standing; SEATS],
-    /// What sits in them, moved by those who steer.
+    /// Crafts by seat, each moved by its player's peer.
     pub crafts: [Craft; SEATS],
-    /// The hands that steer.
+    /// Button history of each seat.
     pub hands: [Hands; SEATS],
-    /// Which firing buttons were down in the last frame.
+    /// By seat: whether the fire button was down in the last frame.
     pub triggers: [bool; SEATS],
-    /// Crumbs of the moon.
+    /// Rocks, which peas break.
     pub rocks: [Option<Rock>; rock::ROCKS],
-    /// Peas in the air.
+    /// Peas in flight.
     pub shots: [Option<Shot>; shot::SHOTS],
-    /// Puffballs by number.
+    /// Puffballs on the field.
     pub puffballs: [Option<Puffball>; weapons::PUFFBALLS],
-    /// Hornets by number.
+    /// Hornets in flight.
     pub hornets: [Option<Hornet>; weapons::HORNETS],
-    /// Lanterns, at most one for each seat.
+    /// Lanterns, one per seat at most.
     pub lanterns: [Option<Lantern>; SEATS],
-    /// Eggs by number.
+    /// Eggs that wait to be taken.
     pub eggs: [Option<Egg>; weapons::EGGS],
     /// Frames until the next egg.
     pub egg_in: u16,
-    /// What is worth seeing and hearing.
+    /// Recent events, for pictures and sounds.
     pub marks: Marks,
 }
 
 impl Drake {
-    /// An empty coop. A match begins when somebody sits down.
+    /// An empty field. A match begins when the first seat is taken.
     pub fn new(setup: Setup, seed: u64) -> Drake {
         Drake {
             setup: setup.clamped(),
@@ -128,7 +128,7 @@ impl Drake {
         }
     }
 
-    /// One frame of a match that is played on one machine.
+    /// One frame of a match without a network.
     pub fn step(&mut self, pads: &[Pad; SEATS], sitting: &[Sitting; SEATS]) {
         self.frame = self.frame.wrapping_add(1);
         self.seat(sitting);
@@ -138,8 +138,8 @@ impl Drake {
         self.judge(pads);
     }
 
-    /// Moves what sits in a seat, as its player wants it. Returns what he did, if there is anything
-    /// to move.
+    /// Moves the craft of a seat by its buttons. Returns what others should hear of, or `None` if
+    /// the seat has no craft.
     pub fn steer(&mut self, seat: usize, pad: Pad) -> Option<Deed> {
         let standing = &self.seats[seat];
         if !standing.alive() {
@@ -166,7 +166,7 @@ impl Drake {
         Some(deed)
     }
 
-    /// What is there in a seat, if anything is.
+    /// The craft that flies for a seat, if it belongs to the seat's present life.
     pub fn body(&self, seat: usize) -> Option<&Craft> {
         let (standing, craft) = (self.seats.get(seat)?, &self.crafts[seat]);
         (standing.alive() && craft.life == standing.life).then_some(craft)

@@ -1,5 +1,6 @@
-//! What happened, for eyes and ears: every sound, puff and word on the screen starts from one of
-//! these.
+//! Marks: events of the game, kept in a ring for pictures and sounds.
+//!
+//! The rules push them, `net` sends them, `stage` reads them. Absent: anything the rules read.
 
 use gaggle_kit::State;
 
@@ -9,28 +10,28 @@ use crate::field::Vec2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 #[repr(u8)]
 pub enum What {
-    /// Nothing: an entry never written.
+    /// No event: an entry never written.
     #[default]
     None,
-    /// A pea was spat.
+    /// A pea was fired.
     Fire,
     /// A dash began.
     Dash,
-    /// Somebody ran into a wall or a rock.
+    /// A craft collided with a wall or a rock.
     Bump,
     /// A rock broke; the value is its radius.
     Crack,
-    /// A pea met something it does not hurt.
+    /// A pea hit something it does not hurt.
     Tick,
-    /// A drake was brought down; `by` is who did it.
+    /// A drake was shot down by the seat in `by`.
     Down,
-    /// A shell broke instead of its drake.
+    /// A shell broke and saved its drake.
     ShellBroke,
     /// A duckling was caught.
     Caught,
-    /// A duckling got home.
+    /// A duckling reached its nest.
     Home,
-    /// An egg was taken; the value is what was in it.
+    /// An egg was taken; the value is its [`Load`](crate::Load).
     Egg,
     /// A puffball was laid.
     Laid,
@@ -38,54 +39,54 @@ pub enum What {
     Burst,
     /// A hornet was let out.
     Hornet,
-    /// A lantern begins to glow.
+    /// A lantern began to glow.
     Glow,
-    /// A lantern burns.
+    /// A lantern began to burn.
     Beam,
-    /// Everybody turns the other way.
+    /// The turning direction of all crafts was reversed.
     Whirl,
-    /// The countdown: the value is the number.
+    /// The countdown shows the number in the value.
     Count,
     /// A round begins.
     Begin,
-    /// A round is over; `who` won it.
+    /// A round ended; `who` won it.
     Won,
-    /// A match is over; `who` won it.
+    /// A match ended; `who` won it.
     Over,
-    /// Somebody sat down.
+    /// A player took a seat.
     Join,
-    /// Somebody left his drake to a bot.
+    /// A player left its seat to a bot.
     Leave,
-    /// Somebody flew as nobody can, and is out.
+    /// A craft moved as the rules do not allow and is out of the round.
     Offside,
     /// A player who is out of the round cheers.
     Cheer,
 }
 
-/// Nobody, where a mark could name a seat.
+/// No seat, in a mark's `who` or `by`.
 pub const NOBODY: u8 = u8::MAX;
 
-/// One thing that happened.
+/// One event of the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Mark {
     /// Frame of the event.
     pub frame: u32,
     /// Kind of the event.
     pub what: What,
-    /// To whom, by seat, or [`NOBODY`].
+    /// Seat it happened to; 255 for none.
     pub who: u8,
-    /// Through whom, by seat, or [`NOBODY`].
+    /// Seat that caused it; 255 for none.
     pub by: u8,
-    /// A number, where there is one.
+    /// Number whose meaning depends on `what`.
     pub value: u8,
-    /// Where, in pixels.
+    /// Column, in pixels.
     pub x: i16,
-    /// Where, in pixels.
+    /// Row, in pixels.
     pub y: i16,
 }
 
 impl Mark {
-    /// A mark at a place.
+    /// A mark without a cause and a value.
     pub fn at(what: What, who: u8, place: Vec2) -> Mark {
         Mark {
             what,
@@ -97,13 +98,13 @@ impl Mark {
         }
     }
 
-    /// The same, through somebody.
+    /// The same mark with the seat that caused it.
     #[must_use]
     pub const fn by(self, seat: u8) -> Mark {
         Mark { by: seat, ..self }
     }
 
-    /// The same, with a number.
+    /// The same mark with a number.
     #[must_use]
     pub const fn value(self, value: u8) -> Mark {
         Mark { value, ..self }
@@ -113,7 +114,7 @@ impl Mark {
 /// Number of events remembered.
 pub const MARKS: usize = 64;
 
-/// What happened lately, newest overwriting oldest.
+/// Ring of the last [`MARKS`] events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Marks {
     ring: [Mark; MARKS],
@@ -128,14 +129,14 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// Notes one more thing.
+    /// Adds an event in place of the oldest.
     pub fn push(&mut self, mark: Mark) {
         self.ring[usize::from(self.next)] = mark;
         self.next = (self.next + 1) % MARKS as u8;
     }
 
-    /// Things of the last `frames` frames before and including `now`, the older first among those
-    /// of one lap.
+    /// Events of the last `frames` frames up to `now`, in the order of the ring, which is that of
+    /// time except where it wraps.
     pub fn recent(&self, now: u32, frames: u32) -> impl Iterator<Item = &Mark> {
         self.ring.iter().filter(move |mark| mark.what != What::None && now.wrapping_sub(mark.frame) < frames)
     }

@@ -1,13 +1,8 @@
-//! The game between machines: whoever leads referees, and everybody's craft is his own.
+//! Replication of the game in one [`Session`](gaggle_replica::Session), which rooms and tests run.
 //!
-//! A player's craft is moved on his own machine, in the same frame in which he presses a button,
-//! and told to the others. Everything else, rocks, peas, eggs, who is hit and who has won, is the
-//! lead's: see [`Rules`]. When the lead goes, the next one has all of it and goes on in the frame
-//! it knows. What players do with their hands travels to the lead as inputs, so that no press is
-//! lost.
-//!
-//! [`Coop`] is one machine's part. It takes a [`Session`](gaggle_replica::Session), whoever moves
-//! its packets.
+//! A craft is moved by its player's peer, in the frame of the button press. Everything else is the
+//! leader's by [`Rules`]; the next leader continues from the state it received. Inputs go to the
+//! leader, so that no press is lost. Absent: packets, clock, lobby.
 
 mod census;
 mod coop;
@@ -34,8 +29,8 @@ use crate::weapons::{Egg, Hornet, Lantern, Puffball};
 pub use coop::Coop;
 pub use rules::Rules;
 
-/// A pea was fired. Every small noise is an event of its own, so that no limit of one drops
-/// another.
+/// A pea was fired. Each noise is an event type of its own, so that its rate limit drops no other
+/// noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Fired(pub Mark);
 
@@ -43,26 +38,26 @@ pub struct Fired(pub Mark);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Dashed(pub Mark);
 
-/// A craft ran into something.
+/// A craft collided with a wall or a rock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Bumped(pub Mark);
 
-/// Something everybody should see and hear. Only the lead's word counts.
+/// A mark of the rules. Only the leader's are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Happening(pub Mark);
 
-/// A player who is out of the round cheers. The lead approves it: a player who still flies may not.
+/// A player out of the round cheers. The leader rejects it from a player in the round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Cheer;
 
-/// Two cheers of one player are not told closer than this.
+/// Least time between two cheers of one player.
 const CHEER_INTERVAL: Micros = Micros::from_millis(600);
-/// Two shots of one craft are not told closer than this, nor are two bumps.
+/// Least time between two shots, and between two bumps, of one craft.
 const FIRE_INTERVAL: Micros = Micros::from_millis(120);
-/// The same for dashes.
+/// Least time between two dashes of one craft.
 const DASH_INTERVAL: Micros = Micros::from_millis(200);
 
-/// What is shared. The room adds the input.
+/// Kinds, events and values of the game; the room adds the input.
 pub fn kinds() -> Kinds {
     Kinds::new()
         .with::<Craft>()
@@ -82,23 +77,23 @@ pub fn kinds() -> Kinds {
         .with_value::<Setup>("setup", ValueWriter::Leader)
 }
 
-/// [`kinds`] with the input, for a session that is run by hand.
+/// [`kinds`] with the input, for a session without a room.
 pub fn kinds_with_input() -> Kinds {
     kinds().with_input::<Pad>()
 }
 
-/// Who may hold what.
+/// Authority policy of the game: [`Rules`].
 pub fn policy() -> AuthorityPolicy {
     AuthorityPolicy::Custom(std::sync::Arc::new(Rules))
 }
 
-/// Things one peer may tell of first, those included that were deleted within the last minute. Six
-/// drakes spit a dozen peas a second at the very most, so honest play stays below half of it.
+/// Objects one peer may spawn, those of the last minute's tombstones included. Six drakes fire at
+/// most a dozen peas a second together, so honest play stays below half of it.
 const THINGS_PER_PEER_MAX: usize = 2_000;
 
-/// The settings of a session: thirty updates a second, since drakes turn quickly. Peas are soon
-/// gone, so what is gone is remembered no longer than it takes to come back. There is room for as
-/// many things as all together may bring: nobody can fill the coop for the others.
+/// Session settings: 30 updates a second, because drakes turn quickly. Peas are short-lived, so
+/// tombstones last no longer than a reconnect. `objects_max` fits what all peers may spawn, so
+/// that no peer can use up the room of the others.
 pub fn config() -> ReplicaConfig {
     let defaults = ReplicaConfig::default();
     ReplicaConfig {

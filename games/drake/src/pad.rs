@@ -1,26 +1,27 @@
-//! What a player can do: two buttons.
+//! The input of one player: two buttons.
+//!
+//! The replica session sends it, `Drake::steer` and the referee read it. Absent: key bindings.
 
 use gaggle_kit::{DecodeError, Input};
 
-/// Two buttons, held rather than pressed: the game sees by itself when one goes down, and when one
-/// goes down twice.
+/// Buttons held in a frame. The game detects presses and double taps itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Pad {
-    /// Turn; twice in quick succession: dash.
+    /// Turn; pressed twice quickly: dash.
     pub turn: bool,
     /// Fly and fire.
     pub fire: bool,
 }
 
 impl Pad {
-    /// No key held.
+    /// No button held.
     pub const NONE: Pad = Pad { turn: false, fire: false };
-    /// Only turn held.
+    /// Only the turn button held.
     pub const TURN: Pad = Pad { turn: true, fire: false };
-    /// Fly and fire.
+    /// Only the fire button held.
     pub const FIRE: Pad = Pad { turn: false, fire: true };
 
-    /// Whether anything is held.
+    /// Whether a button is held.
     pub const fn any(self) -> bool {
         self.turn || self.fire
     }
@@ -41,7 +42,7 @@ impl Input for Pad {
         Ok(Pad { turn: bits & 1 != 0, fire: bits & 2 != 0 })
     }
 
-    /// A tap must not get lost between two samples.
+    /// Keeps a tap of the fire button between two samples.
     fn merge(earlier: Pad, later: Pad) -> Pad {
         Pad { turn: later.turn, fire: earlier.fire || later.fire }
     }
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pad_is_one_byte_and_unknown_buttons_are_refused() {
+    fn pad_round_trips_and_unknown_bits_are_rejected() {
         for bits in 0..=u8::MAX {
             match Pad::read(&[bits]) {
                 Ok(pad) => {

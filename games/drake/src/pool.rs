@@ -1,14 +1,16 @@
-//! Things that come and go, in a fixed number of places.
+//! Fixed-size pools of short-lived objects; the referee's rules use them.
+//!
+//! Absent: what the objects are.
 
-/// Puts something in the first free place. What finds none is not there: every pool has more places
-/// than a lively round fills.
+/// Puts an object into the first free place. Drops it if there is none: each pool is larger than
+/// a busy round needs.
 pub(crate) fn put<T>(pool: &mut [Option<T>], thing: T) {
     if let Some(free) = pool.iter_mut().find(|place| place.is_none()) {
         *free = Some(thing);
     }
 }
 
-/// Lets everything have its frame, and takes away what says it is over.
+/// Steps all objects and removes those whose `step` returns false.
 pub(crate) fn step<T>(pool: &mut [Option<T>], mut step: impl FnMut(&mut T) -> bool) {
     for place in pool {
         if place.as_mut().is_some_and(|thing| !step(thing)) {

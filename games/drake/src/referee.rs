@@ -1,5 +1,6 @@
-//! The rules, frame by frame: who sits where, what is fired, how a match goes from round to round.
-//! Hits are in `hits.rs`.
+//! Rules of the match, frame by frame: seats, shots, rounds; hits are in `hits`.
+//!
+//! The leader's `net::referee` and games without a network call them. Absent: steering, network.
 
 use crate::bots::LEVEL_MAX;
 use crate::bout::{COUNTDOWN_FRAMES, OVER_FRAMES, OVER_FRAMES_MIN, Phase, RESULT_FRAMES, ROUND_FRAMES};
@@ -13,20 +14,20 @@ use crate::standing::{Form, Load, Standing};
 use crate::weapons::{Egg, Hornet, LANTERN_FRAMES, LANTERN_WARMS, Lantern, Puffball};
 use crate::{Drake, Sitting, pool};
 
-/// Frames in which nothing happens to a drake that has just hatched.
+/// Frames without hits after hatching.
 const SAFE_FRAMES: u8 = 90;
-/// Rocks a round begins with, and fewer than which are made up for.
+/// Rocks at the start of a round, and the count below which more appear.
 const CRAGS: usize = 4;
 const BOULDERS: usize = 4;
 const ROCKS_MIN: usize = 6;
 /// Frames between two eggs.
 const EGG_EVERY: core::ops::RangeInclusive<i32> = 220..=420;
-/// How far aside the outer peas of a scatter fly: 11 degrees.
+/// Angle of a scatter's outer peas: 11 degrees.
 const SCATTER: i16 = 2_000;
 
 impl Drake {
-    /// Who sits where. Players take seats from bots; what a player leaves behind a bot minds, and
-    /// his score stays.
+    /// Assigns the seats. A player takes over a bot's seat, and a bot the seat a player leaves,
+    /// with its score.
     pub fn seat(&mut self, sitting: &[Sitting; SEATS]) {
         let players = sitting.iter().filter(|who| **who == Sitting::Player).count();
         let mut bots = usize::from(self.setup.fill).saturating_sub(players);
@@ -64,8 +65,7 @@ impl Drake {
     fn sit_down(&mut self, seat: usize, bot: bool) {
         let life = self.seats[seat].life;
         self.seats[seat] = Standing { seat: seat as u8, life, form: Form::Out, bot, ..Standing::default() };
-        // Into a running round one may drop while it is young; later one would meet the last two at
-        // their last pea.
+        // A young round can be joined; later a fresh drake would have an advantage.
         let young = self.bout.phase == Phase::Play && self.bout.since < ROUND_FRAMES / 6;
         if young || self.bout.phase == Phase::Countdown {
             self.seats[seat].hatch(SAFE_FRAMES);
@@ -75,7 +75,7 @@ impl Drake {
         }
     }
 
-    /// One frame of everything but steering.
+    /// One frame of all rules except steering.
     pub fn judge(&mut self, pads: &[Pad; SEATS]) {
         self.bout.since = self.bout.since.saturating_add(1);
         let before = self.triggers;
@@ -123,7 +123,7 @@ impl Drake {
         self.prepare_round();
     }
 
-    /// Clears the coop, scatters rocks, puts everybody in his nest.
+    /// Clears the field, scatters rocks, puts all crafts into their nests.
     fn prepare_round(&mut self) {
         self.bout.round = self.bout.round.wrapping_add(1);
         self.bout.turn_to(Phase::Countdown);
@@ -172,7 +172,7 @@ impl Drake {
         }
     }
 
-    /// What flies and drifts without anybody's doing.
+    /// Moves rocks, peas, weapons and eggs.
     fn drift(&mut self) {
         let clockwise = self.bout.clockwise;
         for rock in self.rocks.iter_mut().flatten() {
@@ -191,14 +191,14 @@ impl Drake {
         }
     }
 
-    /// The place of the nearest craft that is not of this seat.
+    /// Position of the nearest vulnerable craft of another seat.
     fn nearest_to(&self, place: field::Vec2, but: usize) -> Option<field::Vec2> {
         let others = (0..SEATS).filter(|seat| *seat != but && self.seats[*seat].safe == 0);
         let places = others.filter_map(|seat| self.body(seat)).map(|craft| craft.place);
         places.min_by_key(|there| field::length(field::offset(place, *there)))
     }
 
-    /// A lantern goes with its drake while it burns.
+    /// Moves the lantern of a seat with its drake, and ends it.
     fn burn(&mut self, seat: usize) {
         let Some(mut lantern) = self.lanterns[seat] else { return };
         lantern.age += 1;
@@ -221,7 +221,7 @@ impl Drake {
         if armed && !pressed {
             return;
         }
-        // Whoever attacks gives up being safe.
+        // A shot ends the time without hits.
         self.seats[seat].safe = 0;
         if armed {
             self.seats[seat].spend_load();
@@ -290,7 +290,7 @@ impl Drake {
         self.mark(Mark::at(What::Won, winner.unwrap_or(NOBODY), field::MIDDLE));
     }
 
-    /// Who has brought down most, if it is one alone.
+    /// Seat with the most downs; none if several share it.
     fn most_downs(&self) -> Option<u8> {
         let most =
             self.seats.iter().filter(|standing| standing.present()).map(|standing| standing.downs).max()?;
@@ -299,7 +299,7 @@ impl Drake {
         best.next().is_none().then_some(first.seat)
     }
 
-    /// Somebody flew as the rules do not let anybody fly: out until the next round.
+    /// Takes a seat whose craft moved impossibly out of the round.
     pub fn call_offside(&mut self, seat: usize) {
         if self.seats[seat].alive() {
             self.seats[seat].form = Form::Out;

@@ -1,28 +1,29 @@
-//! Crumbs of the moon. They drift around the middle of the coop, the way it turns, and break in two
-//! when hit.
+//! Rocks: they drift around the center of the coop and break in two when hit.
+//!
+//! The referee's rules scatter, step and break them. Absent: when one is hit.
 
 use gaggle_kit::{Fixed16, Prng, State};
 use gaggle_replica::{Field, Kind};
 
 use crate::field::{self, BOTTOM, LEFT, MIDDLE, RIGHT, TOP, Vec2};
 
-/// Rocks at most.
+/// Rocks at most; more are dropped.
 pub const ROCKS: usize = 24;
 
-/// How large a rock is.
+/// Size class of a rock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Field)]
 pub enum Size {
-    /// Pebble, the smallest.
+    /// The smallest, which does not break.
     #[default]
     Small,
-    /// Boulder of middle size.
+    /// Breaks into two small ones.
     Middling,
-    /// Crag, the largest.
+    /// Breaks into two middling ones.
     Large,
 }
 
 impl Size {
-    /// Pixels from its middle to its edge.
+    /// Pixels from the center to the edge.
     pub const fn radius(self) -> i32 {
         match self {
             Size::Small => 4,
@@ -31,7 +32,7 @@ impl Size {
         }
     }
 
-    /// What it breaks into.
+    /// Size of its halves; none if it does not break.
     pub const fn smaller(self) -> Option<Size> {
         match self {
             Size::Small => None,
@@ -41,31 +42,31 @@ impl Size {
     }
 }
 
-/// A crumb of the moon.
+/// A drifting rock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 0.15, snap_distance = 80.0, priority = 2)]
 pub struct Rock {
-    /// Position of the middle.
+    /// Position of the center.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
     pub place: Vec2,
     /// Velocity in pixels per second.
     #[kind(range = -256.0..=256.0, precision = 1.0 / 8.0)]
     pub velocity: Vec2,
-    /// Size of the rock.
+    /// Size class, constant.
     #[kind(constant)]
     pub size: Size,
-    /// Which of its looks it has.
+    /// Number of its picture, modulo the pictures of its size.
     #[kind(constant)]
     pub look: u8,
 }
 
-/// What the whirl adds to a velocity in a frame.
+/// Gain of velocity around the center per frame, in pixels per second.
 const WHIRL: Fixed16 = Fixed16::lit("0.22");
 const DRIFT_MAX: Fixed16 = Fixed16::from_int(34);
 const KEEPS: Fixed16 = Fixed16::lit("0.95");
 
 impl Rock {
-    /// Somewhere that is no nest.
+    /// A rock at a random place away from all nests.
     pub fn scattered(size: Size, random: &mut Prng) -> Rock {
         let mut place = MIDDLE;
         for _ in 0..16 {
@@ -81,7 +82,7 @@ impl Rock {
         Rock { place, velocity, size, look: random.below(256) as u8 }
     }
 
-    /// One frame: drifting, and drawn along by the whirl.
+    /// One frame: it drifts and is drawn around the center.
     pub fn step(&mut self, clockwise: bool) {
         let out = field::direction(field::offset(MIDDLE, self.place));
         let quarter = if clockwise { 1 << 14 } else { 3 << 14 };
@@ -92,7 +93,7 @@ impl Rock {
         field::keep_inside(&mut self.place, &mut self.velocity, self.size.radius(), KEEPS);
     }
 
-    /// What is left when something hits it, flying apart across the way it was hit.
+    /// Two halves that fly apart across the direction `hit`; none of the smallest size.
     pub fn halves(&self, hit: Vec2, random: &mut Prng) -> [Option<Rock>; 2] {
         let Some(size) = self.size.smaller() else { return [None; 2] };
         let across = field::direction(hit).to_bits();
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rocks_stay_inside_and_go_around_the_way_the_coop_turns() {
+    fn rocks_stay_inside_and_circle_in_turning_direction() {
         for clockwise in [false, true] {
             let mut random = Prng::new(3);
             let mut rock = Rock::scattered(Size::Middling, &mut random);
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rock_breaks_twice_and_then_is_dust() {
+    fn rock_breaks_twice_and_then_vanishes() {
         let mut random = Prng::new(1);
         let rock = Rock { place: MIDDLE, size: Size::Large, ..Rock::default() };
         let hit = [Fixed16::ONE, Fixed16::ZERO];

@@ -1,10 +1,9 @@
-//! The game as a picture: what is drawn where, and what is heard. Reads the state, never writes it.
+//! Pictures and sound cues of the game, drawn by the arcade from a [`Drake`] it does not change.
 //!
-//! Everything that moves is drawn a part of a frame before where it is, by its velocity, so that a
-//! screen of any rate moves smoothly. What drifts and flutters is a function of the frame and of
-//! what happened.
+//! Moving things are drawn up to a frame back along their velocity, for screens of any rate;
+//! decoration is a function of frame and marks. Absent: game state, sound output.
 
-// Pictures are looked at, never simulated.
+// Pictures are never simulated, so floats are allowed.
 #![allow(clippy::float_arithmetic)]
 
 mod backdrop;
@@ -29,24 +28,24 @@ use things::Things;
 
 pub use sounds::{RECIPES, recipe};
 
-/// Who is looking, as far as it changes the picture.
+/// Viewer settings that change the picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Audience<'a> {
-    /// What the seats are called; empty for none.
+    /// Names by seat; empty for none.
     pub names: [&'a str; SEATS],
-    /// Which seats are played here.
+    /// By seat: whether a local player plays it.
     pub own: [bool; SEATS],
-    /// How good each link is, 0 to 3 bars; none for oneself and for bots.
+    /// Link quality by seat, 0 to 3 bars; none for local players and bots.
     pub bars: [Option<u8>; SEATS],
-    /// Less motion: no shake, no drift, no feathers. The game is the same.
+    /// Less motion: no shake, drift or feathers.
     pub calm: bool,
-    /// Leave out captions in the middle of the picture: somebody else writes them.
+    /// Leaves out captions in the middle, which the caller writes.
     pub plain: bool,
-    /// Leave out plaques and names as well: the game is only scenery.
+    /// Leaves out plaques and names: the game as a background.
     pub bare: bool,
 }
 
-/// Everything needed to draw a game on one screen: images, made once.
+/// Images for one screen size, made once, and the drawing of frames with them.
 #[derive(Debug, Clone)]
 pub struct Stage {
     view: View,
@@ -60,7 +59,7 @@ pub struct Stage {
     letters: Letters,
 }
 
-/// Large text over the field.
+/// Large captions over the field.
 #[derive(Debug, Clone, Copy)]
 struct Letters {
     go: ImageId,
@@ -70,7 +69,7 @@ struct Letters {
 }
 
 impl Stage {
-    /// A stage for a screen.
+    /// Paints all images for a view.
     pub fn new(view: View) -> Stage {
         let mut album = Album::default();
         let fliers = Fliers::bake(&mut album);
@@ -83,27 +82,27 @@ impl Stage {
         let letters = Letters {
             go: big("BRAWL", 2),
             won: big("LAST ONE UP", 1),
-            draw: big("NOBODY", 1),
+            draw: big("A DRAW", 1),
             over: big("WELL BRAWLED", 1),
         };
         Stage { view, album, fliers, things, backdrop, back, emblems, numbers, letters }
     }
 
-    /// The images scenes of this stage refer to.
+    /// Images that scenes of this stage refer to.
     pub fn album(&self) -> &Album {
         &self.album
     }
 
-    /// The screen it was made for.
+    /// View it was made for.
     pub fn view(&self) -> View {
         self.view
     }
 
-    /// Draws a moment so much (0 to 1) of a frame after the one before `game`'s.
+    /// Draws `game` at `between`, from 0 (its previous frame) to 1 (its present one).
     pub fn draw(&mut self, game: &Drake, between: f32, audience: &Audience<'_>, scene: &mut Scene) {
         scene.clear();
         let between = between.clamp(0.0, 1.0);
-        // Seventy minutes of frames still leave a float sixty-fourths of a frame.
+        // The frame wraps so that a float keeps 1/64 of a frame.
         let time = (game.frame % (1 << 18)) as f32 + between - 1.0;
         let drift = if audience.calm { 0.0 } else { time };
         self.backdrop.draw(self.album.redraw(self.back), drift);
@@ -134,7 +133,7 @@ impl Stage {
     }
 }
 
-/// What drawing one picture needs.
+/// Borrowed parts for drawing one picture.
 struct Painter<'a> {
     view: View,
     scene: &'a mut Scene,
@@ -145,13 +144,13 @@ struct Painter<'a> {
     numbers: &'a [ImageId; 3],
     letters: Letters,
     between: f32,
-    /// Time in frames.
+    /// Time of the picture in frames.
     time: f32,
     calm: bool,
 }
 
 impl Painter<'_> {
-    /// Back to front.
+    /// Draws all layers of the world, back to front.
     fn world(&mut self, game: &Drake, back: ImageId, audience: &Audience<'_>) {
         self.scene.image(back, -self.view.left as f32, -self.view.top as f32);
         self.nests(game);
@@ -166,13 +165,13 @@ impl Painter<'_> {
         self.effects(game);
     }
 
-    /// Where something is drawn: as far before its place as the frame is not over.
+    /// Position to draw at: back along the velocity by the rest of the frame.
     fn shown(&self, place: Vec2, velocity: Vec2) -> (f32, f32) {
         let back = (1.0 - self.between) / RATE as f32;
         (pixels(place[0]) - pixels(velocity[0]) * back, pixels(place[1]) - pixels(velocity[1]) * back)
     }
 
-    /// An image about a place.
+    /// Adds an image centered at a place.
     fn about(&mut self, image: ImageId, (x, y): (f32, f32), shown: u8) {
         let picture = self.album.image(image);
         let (x, y) = (x - (picture.width() / 2) as f32, y - (picture.height() / 2) as f32);
@@ -180,12 +179,12 @@ impl Painter<'_> {
     }
 }
 
-/// A fixed-point number of pixels.
+/// Pixels as a float.
 fn pixels(number: Fixed16) -> f32 {
     number.to_f32()
 }
 
-/// Which of the four lights falls on something at this height.
+/// Index of the four lights by height.
 fn light(y: f32) -> usize {
     match y {
         y if y < 74.0 => 0,
@@ -195,7 +194,7 @@ fn light(y: f32) -> usize {
     }
 }
 
-/// Everything moves by up to two pixels when one is brought down, or something bursts near.
+/// Horizontal shake of up to two pixels after a local loss or a burst.
 fn shake(game: &Drake, audience: &Audience<'_>) -> f32 {
     let cause = game.marks.recent(game.frame, 6).find(|mark| match mark.what {
         What::Down | What::Caught => audience.own.get(usize::from(mark.who)).copied().unwrap_or(false),
@@ -220,7 +219,7 @@ fn shift(items: &mut [Item], right: f32) {
     }
 }
 
-/// Whether somebody's picture flickers because nothing can happen to him.
+/// Whether a craft flickers because it cannot be hit.
 fn flickers(game: &Drake, seat: usize) -> bool {
     game.seats[seat].safe > 0 && game.bout.phase == Phase::Play && game.seats[seat].form != Form::Out
 }

@@ -1,49 +1,51 @@
-//! What the rules say of a seat: what sits in it, what it carries, what it has won. Kept by whoever
-//! referees, and by nobody else: a player who could write this could give himself anything.
+//! The leader's record of a seat: form, load, peas, points.
+//!
+//! The referee alone writes it: a player that could write it could award itself anything.
+//! Absent: position and velocity, which are in `craft`.
 
 use gaggle_kit::State;
 use gaggle_replica::{Field, Kind};
 
-/// What sits in a seat.
+/// What flies for a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Field)]
 pub enum Form {
-    /// Nothing: nobody plays it.
+    /// Nothing: no player or bot plays the seat.
     #[default]
     Empty,
-    /// Flies as a drake.
+    /// A drake, which can shoot.
     Drake,
-    /// A duckling on its way home.
+    /// A duckling on its way to its nest.
     Duckling,
     /// Nothing until the next round.
     Out,
 }
 
-/// What an egg held, and a drake now carries.
+/// Contents of an egg, carried by the drake that took it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Field)]
 pub enum Load {
-    /// Nothing but feathers.
+    /// No load: plain peas.
     #[default]
     None,
-    /// Three peas at once, three times.
+    /// Three peas per shot, for three shots.
     Scatter,
-    /// A ball that bursts when somebody comes near.
+    /// A mine that bursts when a craft comes near.
     Puffball,
-    /// A wasp that follows the nearest.
+    /// A wasp that follows the nearest craft.
     Hornet,
     /// A beam across the coop.
     Lantern,
-    /// The next hit breaks the shell instead.
+    /// Breaks at the next hit and saves the drake.
     Shell,
-    /// Everybody turns the other way from now on.
+    /// Reverses the turning direction of all crafts at once.
     Whirl,
 }
 
 impl Load {
-    /// All that eggs hold.
+    /// All loads an egg may hold.
     pub const ALL: [Load; 6] =
         [Load::Scatter, Load::Puffball, Load::Hornet, Load::Lantern, Load::Shell, Load::Whirl];
 
-    /// What it is called.
+    /// Name shown to players.
     pub const fn name(self) -> &'static str {
         match self {
             Load::None => "",
@@ -57,55 +59,55 @@ impl Load {
     }
 }
 
-/// Peas in a drake's crop.
+/// Peas a drake holds at most.
 pub const PEAS: u8 = 3;
-/// Frames until one grows back.
+/// Frames until a spent pea is back.
 pub const PEA_FRAMES: u8 = 40;
 /// Frames between two shots while the button is held.
 pub const SHOT_GAP: u8 = 13;
 
-/// A seat, as the rules see it.
+/// Record of one seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 1.0, priority = 6)]
 pub struct Standing {
     /// Number of the slot.
     #[kind(constant)]
     pub seat: u8,
-    /// What sits in it.
+    /// What flies for it.
     pub form: Form,
-    /// Which life this is. A new one begins at the nest.
+    /// Number of the present life; each begins at the nest.
     pub life: u8,
     /// Whether a bot plays it.
     pub bot: bool,
-    /// What it carries.
+    /// Load of its drake.
     pub load: Load,
-    /// How often that can still be used.
+    /// Uses left of the load.
     #[kind(range = 0..=3)]
     pub uses: u8,
-    /// Whether a shell takes the next hit.
+    /// Whether a shell absorbs the next hit.
     pub shell: bool,
-    /// Number of peas left.
+    /// Peas ready to fire.
     #[kind(range = 0..=3)]
     pub peas: u8,
-    /// Frames the next pea has grown. Nobody but the referee counts them.
+    /// Frames the next pea has grown; counted by the leader only.
     #[kind(constant)]
     pub growing: u8,
-    /// Frames until the next shot. Nobody but the referee counts them.
+    /// Frames until the next shot; counted by the leader only.
     #[kind(constant)]
     pub gap: u8,
-    /// Frames in which nothing can happen to it.
+    /// Frames left in which it cannot be hit.
     #[kind(range = 0..=120, step)]
     pub safe: u8,
-    /// Drakes it has brought down and ducklings it has caught, in this round.
+    /// Drakes shot down and ducklings caught in this round.
     pub downs: u8,
-    /// The same in the whole match.
+    /// The same count over the whole match.
     pub score: u16,
-    /// Number of rounds won.
+    /// Rounds won in this match.
     pub wins: u8,
 }
 
 impl Standing {
-    /// Whether somebody, a person or a bot, plays it.
+    /// Whether a player or a bot plays it.
     pub fn present(&self) -> bool {
         self.form != Form::Empty
     }
@@ -115,7 +117,7 @@ impl Standing {
         matches!(self.form, Form::Drake | Form::Duckling)
     }
 
-    /// A drake at its nest.
+    /// Begins a life at the nest, with `safe` frames in which it cannot be hit.
     pub fn hatch(&mut self, safe: u8) {
         let Standing { seat, life, bot, downs, score, wins, .. } = *self;
         *self = Standing {
@@ -132,7 +134,7 @@ impl Standing {
         };
     }
 
-    /// One frame: peas grow, patience runs out.
+    /// Counts its timers by one frame.
     pub fn step(&mut self) {
         self.safe = self.safe.saturating_sub(1);
         self.gap = self.gap.saturating_sub(1);
@@ -144,7 +146,7 @@ impl Standing {
         }
     }
 
-    /// Spends a pea, if there is one.
+    /// Spends a pea. Returns whether there was one.
     pub fn spend_pea(&mut self) -> bool {
         if self.peas == 0 {
             return false;
@@ -169,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn peas_grow_back_and_never_beyond_what_a_crop_holds() {
+    fn peas_grow_back_up_to_their_limit() {
         let mut standing = Standing::default();
         standing.hatch(0);
         assert!(standing.spend_pea() && standing.spend_pea() && standing.spend_pea());
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_life_keeps_what_was_won_and_loses_what_was_carried() {
+    fn new_life_keeps_points_and_drops_load() {
         let mut standing =
             Standing { score: 4, wins: 1, load: Load::Lantern, uses: 1, ..Standing::default() };
         standing.hatch(60);

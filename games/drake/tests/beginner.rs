@@ -1,5 +1,5 @@
-//! A beginner against the bots a first match begins with. The beginner is a script: it sees late,
-//! decides seldom, aims at where a drake was, and knows neither dashes nor eggs.
+//! A beginner against the bots of a first match. The beginner is a script: it reacts late, decides
+//! seldom, aims at past positions, and uses neither dashes nor loads.
 
 use std::collections::VecDeque;
 
@@ -7,19 +7,19 @@ use drake::bots::{Bot, LEVEL_MAX, Strength};
 use drake::{Drake, Form, Pad, Phase, SEATS, Setup, Sitting, field};
 use gaggle_kit::{Angle, Prng};
 
-/// Frames from what is on the screen to the thumb: a quarter of a second.
+/// Frames from screen to button: a quarter of a second.
 const REACTION: usize = 15;
-/// Frames between two decisions.
+/// Frames from one decision to the next.
 const DECIDES_EVERY: u32 = 6;
-/// How far off the beginner thinks is on target: 20 degrees.
+/// Error of aim the beginner accepts: 20 degrees.
 const ON_TARGET: u16 = 3_600;
-/// How wrong it is about which way it points itself: 14 degrees either way.
+/// Error in its idea of its own heading: 14 degrees in either direction.
 const MISJUDGED: i32 = 2_500;
-/// The seat the beginner plays.
+/// Seat that the beginner plays.
 const SEAT: usize = 0;
 
 struct Beginner {
-    /// Which way the target was, as the screen showed it.
+    /// Directions of the target that are still on their way to the beginner.
     screen: VecDeque<Angle>,
     pad: Pad,
     random: Prng,
@@ -45,11 +45,11 @@ impl Beginner {
         if self.screen.len() <= REACTION {
             return Pad::NONE;
         }
-        let there = self.screen.pop_front().expect("as many as a reaction takes");
+        let there = self.screen.pop_front().expect("the queue is longer than REACTION");
         if self.frame.is_multiple_of(DECIDES_EVERY) {
             let wrong = self.random.range(-MISJUDGED..=MISJUDGED) as i16;
             let heading = Angle::from_bits(own.heading.to_bits().wrapping_add_signed(wrong));
-            // One decision in ten is none.
+            // One decision in ten: no button.
             self.pad = match heading.delta_to(there).unsigned_abs() {
                 _ if self.random.chance(1, 10) => Pad::NONE,
                 off if off <= ON_TARGET => Pad::FIRE,
@@ -64,8 +64,7 @@ fn distance(a: field::Vec2, b: field::Vec2) -> gaggle_kit::Fixed16 {
     field::length(field::offset(a, b))
 }
 
-/// Rounds of a beginner and three bots of a level: how many there were, and how many the beginner
-/// won.
+/// Rounds of a beginner against three bots of a level: how many, and how many it won.
 fn rounds(level: u8, seeds: std::ops::Range<u64>) -> (u32, u32) {
     let (mut played, mut won) = (0, 0);
     for seed in seeds {
@@ -92,12 +91,12 @@ fn rounds(level: u8, seeds: std::ops::Range<u64>) -> (u32, u32) {
 }
 
 #[test]
-fn beginner_wins_a_third_of_rounds_against_the_first_bots() {
+fn beginner_wins_third_of_rounds_against_first_bots() {
     let (played, won) = rounds(0, 0..16);
     println!("{won} of {played} rounds won against the first bots");
     assert!(played >= 45, "only {played} rounds were played");
     assert!(won * 3 >= played, "{won} of {played} rounds");
-    // The same player is a beginner: against the best bots it wins fewer than one round in eight.
+    // Control: against the best bots the same player wins fewer than one round in eight.
     let (played, won) = rounds(LEVEL_MAX, 0..16);
     println!("{won} of {played} rounds won against the best bots");
     assert!(won * 8 < played, "{won} of {played} rounds");

@@ -1,4 +1,4 @@
-//! The game between machines, on networks that lose and delay, in virtual time.
+//! The game between peers on simulated networks with loss and delay, in virtual time.
 
 mod company;
 
@@ -11,26 +11,26 @@ use gaggle_link::sim::{Chance, Conditions};
 use gaggle_replica::{ReplicaConfig, Session, Target};
 
 #[test]
-fn three_machines_play_one_match_and_agree_about_it() {
+fn three_peers_play_one_match_and_agree() {
     let mut company = Cluster::of(3, 11, bad_wifi());
     company.run_secs(45);
     let rounds = company.game(0).bout.round;
-    assert!(rounds >= 1 && company.downs() > 0, "something happened");
+    assert!(rounds >= 1 && company.downs() > 0, "no round or no down");
     company.still_secs(2);
-    // Bots go on: what is asked for is that all are of one mind again and again.
+    // Bots keep playing, so the peers must agree repeatedly, not permanently.
     for me in 1..3 {
         company.run_until(|company| {
             let (lead, other) = (company.game(0).bout, company.game(me).bout);
             company.truth(0) == company.truth(me) && (lead.phase, lead.round) == (other.phase, other.round)
         });
     }
-    // A handful of seats, each with one craft and one standing.
+    // One craft and one standing per seat, no duplicates.
     assert_eq!(company.session(1).iter::<Standing>().count(), SEATS);
     assert!(company.session(2).iter::<Craft>().count() <= SEATS);
 }
 
 #[test]
-fn own_craft_answers_in_the_same_frame_however_far_the_host_is() {
+fn own_craft_moves_in_same_frame_with_distant_leader() {
     let mut company = Cluster::of(2, 5, Conditions::latency_ms(200));
     company.run_until_playing(1);
     let before = company.game(1).crafts[1].heading;
@@ -40,7 +40,7 @@ fn own_craft_answers_in_the_same_frame_however_far_the_host_is() {
 }
 
 #[test]
-fn leader_crash_keeps_score_under_next_referee() {
+fn leader_crash_keeps_score_under_next_leader() {
     let mut company = Cluster::of(3, 23, bad_wifi());
     company.run_until(|company| company.downs() >= 3 && company.game(0).bout.phase == Phase::Play);
     company.run_secs(1);
@@ -53,26 +53,26 @@ fn leader_crash_keeps_score_under_next_referee() {
     for (seat, (before, after)) in before.iter().zip(&after).enumerate() {
         assert!(after.0 >= before.0 && after.1 >= before.1, "seat {seat}: {before:?} then {after:?}");
     }
-    assert_eq!(company.game(1).bout.number, number, "the match goes on");
+    assert_eq!(company.game(1).bout.number, number, "another match began");
     assert!(company.game(1).bout.round >= round);
-    assert!(company.game(1).seats[0].bot, "a bot minds the seat");
+    assert!(company.game(1).seats[0].bot, "no bot took the seat");
     let downs = company.downs();
     company.run_secs(40);
-    assert!(company.downs() > downs, "they brawl on");
+    assert!(company.downs() > downs, "no downs after the crash");
     company.still_secs(2);
-    // Bots go on: what is asked for is that the two are of one mind again and again.
+    // Bots keep playing, so the peers must agree repeatedly, not permanently.
     company.run_until(|company| company.truth(1) == company.truth(2));
 }
 
 #[test]
-fn settings_of_a_match_survive_a_change_of_host() {
+fn match_settings_survive_change_of_leader() {
     let setups =
         vec![Setup { fill: 4, wins: 3 }, Setup { fill: 2, wins: 1 }, Setup { fill: SEATS as u8, wins: 9 }];
     let mut company = Cluster::with_setups(setups.clone(), 29);
     let present = |game: &drake::Drake| game.seats.iter().filter(|seat| seat.present()).count();
     for me in 1..3 {
         company.run_until_playing(me);
-        assert_eq!(company.game(me).setup, setups[0], "machine {me} plays by the match's settings");
+        assert_eq!(company.game(me).setup, setups[0], "peer {me} has other settings");
     }
     for _ in 0..2 {
         let (host, successor) = (company.leader().unwrap(), company.successor(company.leader().unwrap()));
@@ -80,7 +80,7 @@ fn settings_of_a_match_survive_a_change_of_host() {
         company.run_until(|company| company.session(successor).is_leader());
         company.run_secs(3);
         assert_eq!(company.game(successor).setup, setups[0]);
-        assert_eq!(present(company.game(successor)), 4, "as many seats are played as before");
+        assert_eq!(present(company.game(successor)), 4, "seats in play changed");
         company.restart(host);
         company.run_until(|company| company.session(host).is_member() && present(company.game(host)) == 4);
         assert_eq!(company.game(host).setup, setups[0]);
@@ -88,7 +88,7 @@ fn settings_of_a_match_survive_a_change_of_host() {
 }
 
 #[test]
-fn dash_is_heard_when_a_shot_came_just_before() {
+fn dash_is_heard_two_frames_after_shot() {
     let mut company = Cluster::of(2, 37, Conditions::latency_ms(30));
     company.run_until_playing(0);
     let (mut dashes, mut shots, mut heard) = (0, 0, 0);
@@ -101,13 +101,13 @@ fn dash_is_heard_when_a_shot_came_just_before() {
         if dashes >= 12 && frame % 66 == 0 {
             break;
         }
-        // A shot, and two frames later the second tap that makes a dash.
+        // A shot, and two frames later the second tap of a dash.
         let phase = frame % 66;
         company.press(0, Pad { turn: matches!(phase, 0..3 | 6..9), fire: (4..8).contains(&phase) });
         company.frame();
         dashes += count(&company, 0, 0, What::Dash);
         shots += count(&company, 0, 0, What::Fire);
-        // What arrives in a frame is in the picture of the next.
+        // Events received in a frame are in the next picture.
         heard += count(&company, 1, 1, What::Dash);
     }
     company.press(0, Pad::NONE);
@@ -120,17 +120,17 @@ fn dash_is_heard_when_a_shot_came_just_before() {
 }
 
 #[test]
-fn cheer_is_heard_if_the_referee_approves_it() {
+fn cheer_is_heard_only_if_leader_approves_it() {
     let mut company = Cluster::of(3, 41, Conditions::latency_ms(30));
     company.run_until_playing(1);
     let heard = |company: &Cluster, me: usize| company.marks(me).any(|mark| mark.what == What::Cheer);
-    // Still in the round, the player may ask and is refused.
+    // In the round, the request is rejected.
     company.cheat = Some((1, |session| _ = session.send_event(Target::All, &[], &Cheer)));
     company.run_until(|company| company.machine(1).denied > 0);
     company.cheat = None;
     company.run_secs(1);
-    assert!((0..3).all(|me| !heard(&company, me)), "no machine hears what was refused");
-    // Out of the round it is granted, and all machines hear it.
+    assert!((0..3).all(|me| !heard(&company, me)), "a rejected cheer was heard");
+    // Out of the round it is approved, and all peers hear it.
     company.run_until(|company| {
         let game = company.game(1);
         game.seats[1].form == Form::Out && game.bout.phase == Phase::Play
@@ -146,8 +146,8 @@ fn cheer_is_heard_if_the_referee_approves_it() {
 }
 
 #[test]
-fn who_comes_back_has_his_seat_and_what_he_won() {
-    // So many rounds win that the match goes on: a new one would forget all scores.
+fn returning_player_has_its_seat_and_score() {
+    // Enough rounds that the match does not end: a new one would reset all scores.
     let mut company = Cluster::with_setups(vec![Setup { fill: 4, wins: 99 }; 3], 31);
     company.run_until(|company| company.scores(1)[2].0 > 0);
     company.run_secs(1);
@@ -157,16 +157,16 @@ fn who_comes_back_has_his_seat_and_what_he_won() {
     company.restart(2);
     company.run_until(|company| !company.game(0).seats[2].bot && company.session(2).is_member());
     company.run_secs(3);
-    assert_eq!(company.game(0).bout.number, 1, "it is still the same match");
+    assert_eq!(company.game(0).bout.number, 1, "another match began");
     assert!(before > 0 && company.scores(2)[2].0 >= before, "{before} then {:?}", company.scores(2));
-    assert!(company.scores(0)[2].0 >= before, "the referee knows as well");
+    assert!(company.scores(0)[2].0 >= before, "the leader lost the score");
     company.run_until_playing(2);
     let (id, _) = company.session(2).iter::<Craft>().find(|(_, craft)| craft.seat == 2).unwrap();
-    assert_eq!(company.session(0).authority(id), Some(Slot::at(2)), "his craft is his own again");
+    assert_eq!(company.session(0).authority(id), Some(Slot::at(2)), "the craft is not its player's");
 }
 
 #[test]
-fn a_craft_that_leaps_is_out_and_everybody_sees_it() {
+fn leaping_craft_is_out_at_all_peers() {
     let mut company = Cluster::of(3, 47, Conditions::latency_ms(30));
     company.run_until_playing(1);
     company.run_secs(2);
@@ -185,11 +185,11 @@ fn a_craft_that_leaps_is_out_and_everybody_sees_it() {
 }
 
 #[test]
-fn player_cannot_give_itself_what_referee_gives() {
+fn player_cannot_award_itself_points() {
     let mut company = Cluster::of(3, 59, Conditions::latency_ms(30));
     company.run_until_playing(1);
     company.cheat = Some((1, |session| {
-        // A standing of his own making, in every way a session lets one try.
+        // A forged standing, by every way a session has.
         let rich = Standing { seat: 1, form: Form::Drake, wins: 99, shell: true, ..Standing::default() };
         assert!(session.spawn(&rich).is_err());
         assert!(session.spawn_owned(session.local_slot(), &rich).is_err());
@@ -200,7 +200,7 @@ fn player_cannot_give_itself_what_referee_gives() {
             );
         }
         assert!(session.set_value(Slot::at(0), &drake::Bout::default()).is_err());
-        // An event only the leader may send: sent by another peer it is ignored.
+        // An event that only the leader may send.
         let mark = Mark::at(What::Over, 1, field::MIDDLE);
         _ = session.send_event(Target::Others, &[], &Happening(mark));
     }));
@@ -212,7 +212,7 @@ fn player_cannot_give_itself_what_referee_gives() {
 }
 
 #[test]
-fn stranger_in_foreign_slot_is_not_shown() {
+fn craft_forged_for_foreign_slot_is_not_shown() {
     let mut company = Cluster::of(3, 61, Conditions::latency_ms(30));
     company.run_until_playing(2);
     let before = company.game(0).crafts[2].seat;
@@ -229,12 +229,12 @@ fn stranger_in_foreign_slot_is_not_shown() {
     assert!(field::is_within(seen, real, 40), "{seen:?} {real:?}");
 }
 
-/// Forged standing with all rewards.
+/// A forged standing with all rewards.
 fn rich(seat: u8) -> Standing {
     Standing { seat, form: Form::Drake, wins: 2, score: 900, shell: true, life: 3, ..Standing::default() }
 }
 
-/// Spawns one of each object that only a referee makes.
+/// Spawns one of each object that only a leader makes.
 fn make_everything(session: &mut Session) {
     let place = field::MIDDLE;
     _ = session.spawn(&rich(session.local_slot().byte()));
@@ -242,7 +242,7 @@ fn make_everything(session: &mut Session) {
     _ = session.spawn(&Shot { place, left: 200, ..Shot::default() });
     _ = session.spawn(&Hornet { place, left: 200, ..Hornet::default() });
     _ = session.spawn(&Egg { place, load: Load::Lantern, ..Egg::default() });
-    // And crafts: its own, another player's, and of an empty slot.
+    // Also crafts: its own, another player's, and one of a free slot.
     for seat in 0..SEATS {
         _ = session.spawn_owned(Slot::at(seat), &Craft { place, ..Craft::hatched(seat, 1) });
         _ = session.spawn(&Craft { place, ..Craft::hatched(seat, 1) });
@@ -261,14 +261,14 @@ fn forged_objects_disappear_soon() {
     for _ in 0..180 {
         company.frame();
         for me in [0, 2] {
-            assert!(company.game(me).seats.iter().all(|seat| seat.score < 900), "a standing of his making");
+            assert!(company.game(me).seats.iter().all(|seat| seat.score < 900), "a forged standing counts");
             assert!(company.marks(me).all(|mark| mark.what != What::Offside || mark.who == 1));
         }
-        assert!(company.things(2)[5] <= company.things(0)[5] + 2, "eggs of his making");
+        assert!(company.things(2)[5] <= company.things(0)[5] + 2, "forged eggs are shown");
     }
     company.cheat = None;
     company.run_secs(2);
-    // Of one mind about everything, again and again, and about nothing else.
+    // Repeatedly, each peer has the leader's objects and no others.
     company.run_until(|company| {
         let real = company.things(0);
         [0, 2].into_iter().all(|me| company.iter(me) == real) && company.things(2) == real
@@ -281,13 +281,13 @@ fn forged_objects_disappear_soon() {
 }
 
 #[test]
-fn what_a_liar_made_is_not_inherited_with_the_host() {
-    // Whose ids are the lower ones is chance: of several companies in some the liar's are.
+fn forged_objects_are_not_inherited_by_next_leader() {
+    // The order of ids depends on the seed: in some of these matches the cheater's are lower.
     for seed in [73, 74, 75, 76] {
         let mut company = Cluster::with_liar(4, seed, 3);
         company.run_until_playing(2);
         let successor = company.successor(0);
-        assert_ne!(successor, 3, "the one who lies does not lead next, with this seed");
+        assert_ne!(successor, 3, "the cheater leads next with this seed");
         company.cheat = Some((3, |session| {
             if session.iter::<Standing>().count() < 40 {
                 make_everything(session);
@@ -305,20 +305,20 @@ fn what_a_liar_made_is_not_inherited_with_the_host() {
             let kept = after.iter().zip(&before).all(|(now, then)| now.0 >= then.0 && now.0 < then.0 + 9);
             assert!(kept, "{before:?} then {after:?}");
         }
-        assert_eq!(company.game(successor).bout.number, number, "the match goes on");
+        assert_eq!(company.game(successor).bout.number, number, "another match began");
         company.run_until(|company| company.iter(successor) == company.things(successor));
         assert_eq!(company.session(successor).iter::<Standing>().count(), SEATS);
     }
 }
 
 #[test]
-fn after_a_split_nothing_of_the_junior_half_is_left() {
+fn healed_partition_keeps_objects_of_one_branch_only() {
     let mut company = Cluster::of(4, 83, bad_wifi());
     company.run_until_playing(2);
     company.split(Some(vec![vec![0, 1], vec![2, 3]]));
     company.run_until(|company| company.session(2).is_leader());
     company.run_secs(12);
-    assert!(company.session(0).is_leader() && company.session(2).is_leader(), "each half has its own");
+    assert!(company.session(0).is_leader() && company.session(2).is_leader(), "each side needs a leader");
     company.split(None);
     company.run_until(|company| (0..4).all(|me| company.session(me).roster().len() == 4));
     company.run_secs(2);
@@ -331,12 +331,12 @@ fn after_a_split_nothing_of_the_junior_half_is_left() {
 }
 
 #[test]
-fn who_keeps_silent_about_his_new_life_is_hit_all_the_same() {
+fn player_silent_about_new_life_can_be_hit() {
     let mut company = Cluster::of(3, 89, Conditions::latency_ms(30));
     company.run_until_playing(1);
     company.cheat = Some((1, |session| {
         let mine: Vec<_> = session.iter_authoritative::<Craft>().collect();
-        // No seat is ever in this life: lives are counted from one.
+        // Life 0 is never a seat's present life: lives count from one.
         mine.into_iter().for_each(|id| session.modify(id, |craft: &mut Craft| craft.life = 0).unwrap());
     }));
     let life = company.game(0).seats[1].life;
@@ -365,12 +365,12 @@ fn honest_player_on_worst_link_is_not_corrected() {
             let offside = company.marks(0).find(|mark| mark.what == What::Offside);
             assert_eq!(offside, None, "with {jitter} ms of jitter and {loss} % of loss");
         }
-        assert!(company.downs() > 0, "they brawled");
+        assert!(company.downs() > 0, "no downs");
     }
 }
 
 #[test]
-fn flood_of_things_ends_only_link_of_its_sender() {
+fn object_flood_ends_only_link_of_its_sender() {
     let mut company = Cluster::with_liar(4, 101, 3);
     company.run_until_playing(1);
     company.cheat = Some((3, |session| (0..200).for_each(|_| _ = session.spawn(&Egg::default()))));
@@ -386,7 +386,7 @@ fn flood_of_things_ends_only_link_of_its_sender() {
 }
 
 #[test]
-fn honest_play_stays_far_below_limits_under_any_leader() {
+fn honest_play_stays_below_limits_under_each_leader() {
     let limits = drake::net::config();
     let half = ReplicaConfig {
         objects_max: limits.objects_max / 2,
@@ -405,5 +405,5 @@ fn honest_play_stays_far_below_limits_under_any_leader() {
         company.kill(host);
         company.run_until(|company| company.session(successor).is_leader());
     }
-    assert!(company.downs() > 10, "they brawled");
+    assert!(company.downs() > 10, "only {} downs", company.downs());
 }

@@ -1,6 +1,6 @@
-//! Two players at one peer under any leader: each flies its own craft, seen by the other peer.
+//! Two players at one peer, with either peer as leader: each flies its own craft.
 
-#![allow(clippy::unwrap_used, reason = "tests stop where they cannot go on")]
+#![allow(clippy::unwrap_used, reason = "a test fails at the first error")]
 
 use drake::bots::{Bot, Strength};
 use drake::net::{self, Coop};
@@ -29,7 +29,7 @@ impl Peer {
     }
 }
 
-/// Frames in which each seat's craft moved, as the other peer sees it; the first peer leads.
+/// Frames in which each seat's craft moved, as each peer sees it; the first peer leads.
 fn moves_seen(slots: [SlotSet; 2], frames: u64) -> ([Peer; 2], [[u32; 3]; 2]) {
     let mut peers = [0, 1].map(|number| Peer::new(number, slots[number]));
     for (number, peer) in peers.iter_mut().enumerate() {
@@ -73,7 +73,7 @@ fn slots(numbers: &[usize]) -> SlotSet {
 }
 
 #[test]
-fn both_players_of_peer_fly_and_are_seen() {
+fn both_players_of_one_peer_fly_at_both_peers() {
     for sides in [[slots(&[0]), slots(&[1, 2])], [slots(&[0, 1]), slots(&[2])]] {
         let (peers, moved) = moves_seen(sides, 1_800);
         for (number, peer) in peers.iter().enumerate() {
@@ -87,7 +87,7 @@ fn both_players_of_peer_fly_and_are_seen() {
                 assert!(moved[number][seat] > 200, "{sides:?}: seat {seat} at {number}: {:?}", moved[number]);
             }
             let owned = peer.session.iter_owned::<drake::Craft>(Slot::at(1)).count();
-            assert_eq!(owned, 1, "{sides:?}: the second player has one craft");
+            assert_eq!(owned, 1, "{sides:?}: the second player needs one craft");
         }
     }
 }

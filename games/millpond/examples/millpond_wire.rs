@@ -1,8 +1,8 @@
-//! A fixed part of an afternoon on the pond: what two machines tell each other must be the same
-//! bytes on every machine, natively and in WASM.
+//! A fixed game on the pond: two peers must send the same bytes natively and in WASM.
 //!
-//! Two bots play over a line that loses nothing. The result is left in memory behind two words that
-//! are easy to find, because a WASM host without imports can see nothing else.
+//! Two bots play over a link without loss. The result is stored in memory behind two marker words,
+//! because a WASM host without imports can read nothing else. `golden_in_wasm` of gaggle-lab
+//! includes it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,16 +11,16 @@ use gaggle_replica::{JoinMode, Session};
 use millpond::bots::Bot;
 use millpond::net::{self, Mill};
 
-/// Bytes both machines sent, and their hash.
+/// Bytes that both peers sent, and their hash.
 #[allow(dead_code)] // As a program it only reports; the test that includes it compares.
 pub(crate) const GOLDEN: (u64, u64) = (42_925, 0xcc68_89ca_4a45_b27e);
 
-/// Marks the place of the result in memory.
+/// Marker before the result in memory.
 pub(crate) const MARK: [u64; 2] = [0x6a7d_9e21_00c0_ffee, 0x1982_0715_2026_1117];
 
 static RESULT: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 
-/// One peer with its game.
+/// One peer with its game and its bot.
 struct Machine {
     session: Session,
     part: Mill,
@@ -36,7 +36,7 @@ impl Machine {
         let entry = if number == 0 { JoinMode::Create } else { JoinMode::Join };
         let player = Slot::at(number);
         let session = Session::new(net::config(), net::kinds_with_input(), player, entry, number as u64 + 7);
-        let session = session.expect("the settings of the game can be");
+        let session = session.expect("the settings of the game are valid");
         let mut machine = Machine { session, part: Mill::new(1982), bot: Bot::new(number, 2026) };
         if number == 0 {
             machine.part.found(&mut machine.session);
@@ -45,7 +45,7 @@ impl Machine {
     }
 }
 
-/// 10 seconds of two bots.
+/// Plays 10 seconds with two bots. Returns bytes and hash.
 pub(crate) fn fixed_match() -> (u64, u64) {
     let mut machines = [Machine::new(0), Machine::new(1)];
     let (mut bytes, mut hash) = (0, 0);
@@ -87,7 +87,7 @@ fn main() {
     for (word, value) in RESULT.iter().zip([MARK[0], MARK[1], bytes, hash]) {
         word.store(value, Ordering::Relaxed);
     }
-    // Read from outside of the module.
+    // Read from outside the WASM module.
     std::hint::black_box(&RESULT);
     println!("{bytes} bytes, {hash:#018x}");
 }

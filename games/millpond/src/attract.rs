@@ -1,4 +1,6 @@
-//! What a screen shows while nobody plays: bots about their errands.
+//! A pond with bots for the title screen; the arcade steps and draws it.
+//!
+//! Absent: players, sounds.
 
 use gaggle_scene::Scene;
 
@@ -8,10 +10,10 @@ use crate::keeper::Keeper;
 use crate::pond::{Alone, Pond};
 use crate::stage::{Audience, Stage};
 
-/// Boats on the water.
+/// Number of boats on the pond.
 const CREW: usize = 4;
 
-/// Bots at play.
+/// A pond of bots.
 #[derive(Debug, Clone)]
 pub struct Attract {
     pond: Pond,
@@ -21,7 +23,7 @@ pub struct Attract {
 }
 
 impl Attract {
-    /// A pond with bots on it. Equal seeds show the same.
+    /// A full pond with bots; equal seeds show the same.
     pub fn new(seed: u64) -> Attract {
         let mut hands = Alone::default();
         let mut pond = Pond::alone(seed, &mut hands);
@@ -32,12 +34,11 @@ impl Attract {
         Attract { pond, hands, keeper: Keeper::default(), bots }
     }
 
-    /// The pond now.
+    /// State of the pond now.
     pub fn pond(&self) -> &Pond {
         &self.pond
     }
-
-    /// Advances by one frame.
+    /// Advances the pond by one frame.
     pub fn step(&mut self) {
         self.pond.frame = self.pond.frame.wrapping_add(1);
         for (seat, bot) in self.bots.iter_mut().enumerate() {
@@ -48,8 +49,7 @@ impl Attract {
         self.keeper.step(&mut self.pond, &mut self.hands, |_| true);
     }
 
-    /// The pond as a picture, following the first boat. Nothing is heard: nobody has asked for it
-    /// yet.
+    /// Draws the pond around the first boat, as [`Stage::draw`] but without sounds.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { calm, plain: true, follow: Some(0), ..Audience::default() };
         stage.draw(&self.pond, between, &audience, scene);
@@ -64,7 +64,7 @@ mod tests {
     use crate::thing::Sort;
 
     #[test]
-    fn bots_get_things_done_and_the_pond_stays_full() {
+    fn bots_deliver_and_pond_stays_full() {
         let mut attract = Attract::new(4);
         let mut brought = 0;
         let mut days = 0;

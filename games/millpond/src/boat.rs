@@ -1,4 +1,6 @@
-//! A rowing boat, moved by whoever sits in it.
+//! The boat of a player: rowing, turning, rope.
+//!
+//! Its player's peer rows it; bots and `net::watch` use its constants. Absent: collisions, things.
 
 use gaggle_kit::{Angle, Fixed16};
 use gaggle_replica::{Kind, ObjectId};
@@ -6,43 +8,43 @@ use gaggle_replica::{Kind, ObjectId};
 use crate::pad::Pad;
 use crate::water::{self, Vec2};
 
-/// Pixels from the middle of a boat to its side.
+/// Pixels from a boat's center to its side.
 pub const RADIUS: i32 = 8;
-/// How heavy a boat is.
+/// Mass of a boat, in the units of [`Sort::weight`](crate::Sort::weight).
 pub const WEIGHT: i32 = 36;
-/// A full turn takes 120 frames.
+/// Turn per frame, in 1/65,536 of a circle: a full turn takes 120 frames.
 const TURN: u16 = 546;
 const ROW: Fixed16 = Fixed16::lit("2.1");
 const ROW_TURNING: Fixed16 = Fixed16::lit("1.2");
-/// What is left of a velocity ahead, and of one aside: a boat has a keel.
+/// Share of the forward velocity left after a frame; sideways less, because of the keel.
 const AHEAD: Fixed16 = Fixed16::lit("0.972");
 const ASIDE: Fixed16 = Fixed16::lit("0.88");
-/// Nothing a player rows is faster, in pixels a second.
+/// Bound of every boat's speed, in pixels per second.
 pub const SPEED_MAX: i32 = 92;
 
 /// Boat of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kind)]
 #[kind(smoothing = 0.3, snap_distance = 90.0, priority = 12, idle_release_ms = 60000)]
 pub struct Boat {
-    /// Position of the middle.
+    /// Position of the center.
     #[kind(range = 0.0..=1024.0, precision = 1.0 / 8.0, moved_by = velocity)]
     pub place: Vec2,
-    /// How fast, in pixels a second.
+    /// Velocity in pixels per second.
     #[kind(range = -128.0..=128.0, precision = 1.0 / 4.0)]
     pub velocity: Vec2,
-    /// Where its bow points.
+    /// Direction of its bow.
     #[kind(angle = 8)]
     pub heading: Angle,
     /// Slot of its player.
     #[kind(constant)]
     pub seat: u8,
-    /// Whether the oars are in the water.
+    /// Whether it is being rowed in this frame.
     pub rows: bool,
-    /// What it has in tow.
+    /// Thing it has in tow, if any.
     pub tow: Option<ObjectId>,
 }
 
-/// Where boats lie at the beginning, by seat: before the jetty of the mill.
+/// Places of boats at the start, by seat.
 const BERTHS: [(i32, i32); water::SEATS] =
     [(480, 300), (544, 300), (480, 340), (544, 340), (448, 320), (576, 320)];
 
@@ -60,7 +62,7 @@ impl Boat {
         }
     }
 
-    /// One frame of rowing.
+    /// Rows one frame.
     pub fn row(&mut self, pad: Pad, sluice: bool) {
         let turn = pad.turn();
         if turn != 0 {
@@ -75,7 +77,7 @@ impl Boat {
             (_, _, true) => ROW_TURNING,
             _ => Fixed16::ZERO,
         };
-        // Ahead and aside of where the bow points.
+        // Components along and across the heading.
         let (cos, sin) = (self.heading.cos::<16>(), self.heading.sin::<16>());
         let flow = water::current(self.place, sluice);
         let [x, y] = water::offset(flow, self.velocity);
@@ -89,7 +91,7 @@ impl Boat {
         water::keep_afloat(&mut self.place, &mut self.velocity, RADIUS);
     }
 
-    /// Where a rope is tied.
+    /// Point of the stern where the rope is tied.
     pub fn stern(&self) -> Vec2 {
         water::add(self.place, water::from_polar(self.heading, Fixed16::from_int(-9)))
     }
@@ -100,14 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn oars_answer_in_the_same_frame_and_a_keel_keeps_the_course() {
+    fn boat_rows_in_same_frame_and_turns_velocity_with_bow() {
         let mut boat = Boat::moored(0);
         let before = boat;
         boat.row(Pad { up: true, ..Pad::NONE }, false);
         assert_ne!(boat.place, before.place);
         (0..120).for_each(|_| boat.row(Pad { up: true, ..Pad::NONE }, false));
         assert!(water::length(boat.velocity) > Fixed16::from_int(50));
-        // A quarter turn later it goes where it points.
+        // A quarter turn later the velocity follows the bow.
         (0..60).for_each(|_| boat.row(Pad { right: true, up: true, ..Pad::NONE }, false));
         let off = water::direction(boat.velocity).delta_to(boat.heading).unsigned_abs();
         assert!(off < 6_000, "{off}");

@@ -1,4 +1,6 @@
-//! Bots: they row, fetch what is wanted, and help with the bell.
+//! Bots: buttons computed from the pond a player would see.
+//!
+//! The leader, `attract` and tests call [`Bot::play`]. Absent: state other players do not see.
 
 use gaggle_kit::{Angle, Prng};
 
@@ -9,24 +11,24 @@ use crate::pond::{Floating, Pond};
 use crate::thing::Sort;
 use crate::water::{self, SEATS, Vec2};
 
-/// A bot in a boat.
+/// Decisions of the bot of one seat.
 #[derive(Debug, Clone)]
 pub struct Bot {
     seat: usize,
     random: Prng,
-    /// Frames until it closes its hand again.
+    /// Frames until it presses the hand button again.
     patience: u16,
-    /// Frames it backs off from whatever it is stuck at.
+    /// Frames it rows back from an obstacle.
     back: u16,
-    /// Where it was a while ago.
+    /// Position at its last check for progress.
     was: Vec2,
     think: u16,
-    /// What it has set its mind on today.
+    /// Number of the delivery it prefers today.
     errand: u8,
 }
 
 impl Bot {
-    /// A bot for a seat. Equal seeds play the same.
+    /// A bot for a seat; equal seeds play equally.
     pub fn new(seat: usize, seed: u64) -> Bot {
         let random = Prng::stream(seed, seat as u64);
         Bot {
@@ -40,7 +42,7 @@ impl Bot {
         }
     }
 
-    /// What it does in the next frame.
+    /// Buttons for the next frame.
     pub fn play(&mut self, pond: &Pond) -> Pad {
         let Some(boat) = pond.boats[self.seat] else { return Pad::NONE };
         self.patience = self.patience.saturating_sub(1);
@@ -67,7 +69,7 @@ impl Bot {
         self.fetch(pond, &boat)
     }
 
-    /// Whoever does not get anywhere tries something else.
+    /// Checks progress every 150 frames: rows back from an obstacle, or picks another errand.
     fn reconsider(&mut self, boat: &Boat) {
         self.think += 1;
         if self.think >= 150 {
@@ -82,7 +84,7 @@ impl Bot {
         }
     }
 
-    /// Somebody else's bell, if it does not get anywhere without help.
+    /// The bell in another boat's tow, if it is nearly still.
     fn bell_to_help_with(&self, pond: &Pond) -> Option<Vec2> {
         let bell = pond.floating.iter().find(|floating| floating.thing.sort == Sort::Bell)?;
         let others = pond.boats.iter().flatten().filter(|boat| usize::from(boat.seat) != self.seat);
@@ -110,7 +112,7 @@ impl Bot {
             return Pad { hand: true, ..Pad::NONE };
         }
         if water::is_within(boat.place, place, reach + 4) {
-            // Alongside: past it, so that it comes to lie astern.
+            // Row past it, so that it comes to lie astern.
             return Pad { up: true, ..Pad::NONE };
         }
         row_to(boat, place, 12)
@@ -136,7 +138,7 @@ impl Bot {
     }
 }
 
-/// Rows to a place, and stops there.
+/// Buttons that row to a place and stop there.
 fn row_to(boat: &Boat, place: Vec2, near: i32) -> Pad {
     if water::is_within(boat.place, place, near) {
         return Pad::NONE;

@@ -1,5 +1,6 @@
-//! How to play, as short scenes: the real game, a crafted beginning, and somebody who shows how it
-//! is done.
+//! Tutorial pages: prepared scenes of the real game with scripted buttons.
+//!
+//! The arcade shows them. Absent: rules, which are those of the game.
 
 use gaggle_kit::Angle;
 use gaggle_scene::Scene;
@@ -13,23 +14,23 @@ use crate::stage::{Audience, Stage};
 use crate::thing::{Sort, Thing};
 use crate::water;
 
-/// One thing to know.
+/// One page of the tutorial.
 #[derive(Clone, Copy)]
 pub struct Page {
-    /// What it is about.
+    /// Title of the page.
     pub title: &'static str,
-    /// What to know about it.
+    /// Instruction below the title.
     pub line: &'static str,
     frames: u32,
     begin: fn(&mut Pond, &mut Alone),
-    /// What the two boats do in a frame.
+    /// Buttons of the two boats, by the frame of the scene.
     show: fn(&Pond, u32) -> [Pad; 2],
 }
 
 const UP: Pad = Pad { up: true, ..Pad::NONE };
 const HAND: Pad = Pad { hand: true, ..Pad::NONE };
 
-/// All there is to know.
+/// Pages of the tutorial, in order.
 pub const PAGES: [Page; 4] = [
     Page {
         title: "Row and push",
@@ -45,7 +46,7 @@ pub const PAGES: [Page; 4] = [
     },
     Page {
         title: "Tow",
-        line: "Take what is behind you in tow. Nobody can take it from you then.",
+        line: "Take what is behind you in tow. Then it stays yours.",
         frames: 300,
         begin: |pond, hands| {
             boat(pond, 0, 400, 360, 0);
@@ -97,7 +98,7 @@ pub const PAGES: [Page; 4] = [
             boat(pond, 0, PADDLES[0].0 + 30, PADDLES[0].1, 32_768);
             boat(pond, 1, PADDLES[1].0 + 30, PADDLES[1].1, 32_768);
         },
-        // A few strokes, and the rest they glide.
+        // A few strokes; then the boats glide.
         show: |_, frame| [if frame < 14 { UP } else { Pad::NONE }; 2],
     },
 ];
@@ -107,7 +108,7 @@ fn boat(pond: &mut Pond, seat: usize, x: i32, y: i32, heading: u16) {
     pond.boats[seat] = Some(Boat { place: water::at(x, y), heading, ..Boat::moored(seat) });
 }
 
-/// The scenes, one page at a time, over and over.
+/// The running scene of one page.
 #[derive(Clone)]
 pub struct HowTo {
     page: usize,
@@ -127,11 +128,11 @@ impl std::fmt::Debug for HowTo {
 }
 
 impl HowTo {
-    /// A page; numbers beyond the last begin again.
+    /// Starts a page; numbers beyond the last wrap.
     pub fn new(page: usize) -> HowTo {
         let page = page % PAGES.len();
         let (mut pond, mut hands) = (Pond::new(1), Alone::default());
-        // After the first gust of wind.
+        // After the first gust, which would move the things.
         pond.frame = 400;
         for thing in Pond::litter(&mut pond.random).into_iter().filter(|thing| thing.sort == Sort::Lily) {
             pond.put(thing, &mut hands);
@@ -140,17 +141,17 @@ impl HowTo {
         HowTo { page, frame: 0, pond, hands, keeper: Keeper::default() }
     }
 
-    /// What is being shown.
+    /// The page being shown.
     pub fn page(&self) -> &'static Page {
         &PAGES[self.page]
     }
 
-    /// The scene now.
+    /// State of the scene.
     pub fn pond(&self) -> &Pond {
         &self.pond
     }
 
-    /// One frame; at its end a page begins again.
+    /// Advances by one frame; after its last frame the scene starts again.
     pub fn step(&mut self) {
         if self.frame >= self.page().frames {
             *self = HowTo::new(self.page);
@@ -165,7 +166,7 @@ impl HowTo {
         self.frame += 1;
     }
 
-    /// The scene as a picture, with what it is about written over it.
+    /// Draws the scene with its title and instruction.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let mut audience = Audience { calm, plain: true, ..Audience::default() };
         audience.own[0] = true;
@@ -181,7 +182,7 @@ mod tests {
     use crate::mark::What;
 
     #[test]
-    fn every_page_shows_what_it_says() {
+    fn each_page_shows_its_events() {
         for (page, what) in [What::Bump, What::Tow, What::Stack, What::Sluice].into_iter().enumerate() {
             let mut howto = HowTo::new(page);
             let seen = (0..PAGES[page].frames).any(|_| {

@@ -1,5 +1,7 @@
-//! What whoever leads sees to: what was brought, the sluice, and that there is always enough on the
-//! water.
+//! The leader's rules: deliveries, sluice, end of the day, and enough things on the pond.
+//!
+//! `net::mill` calls it at the leader, `attract` and tutorials without a network. Absent: how a
+//! peer's report is checked.
 
 use crate::ledger::{
     BELL, DAY_FRAMES, JETTY_REACH, Ledger, PADDLE_FRAMES, PADDLE_REACH, PADDLES, SLUICE_FRAMES, WISHES,
@@ -9,18 +11,18 @@ use crate::pond::{Floating, Hands, LITTER, Pond, free_place};
 use crate::thing::{ADRIFT, Sort, Thing};
 use crate::water::{self, Vec2};
 
-/// Something a keeper goes by, and may have to doubt.
+/// A reported fact that the leader may not believe.
 #[derive(Debug, Clone, Copy)]
 pub enum Word<'a> {
-    /// That a thing is what and where it seems to be.
+    /// The thing has the reported sort, count and place.
     Thing(&'a Floating),
-    /// That the boat of a seat is where it seems to be.
+    /// The boat of the seat is at its reported place.
     Boat(usize),
-    /// That the boat a thing names moved it.
+    /// The boat named in the thing's `by` moved it.
     Mover(&'a Floating),
 }
 
-/// What the keeper remembers. Not told: the next one begins to count anew.
+/// Counters of the leader. Not replicated: the next leader starts them at zero.
 #[derive(Debug, Clone, Default)]
 pub struct Keeper {
     paddles: u8,
@@ -29,7 +31,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// One frame. `honest` says whether something came to where it is as things and boats do.
+    /// Plays one frame. `honest` says whether a report is believed.
     pub fn step(&mut self, pond: &mut Pond, hands: &mut impl Hands, honest: impl Fn(Word<'_>) -> bool) {
         self.sluice(pond, &honest);
         self.deliveries(pond, hands, &honest);
@@ -43,7 +45,7 @@ impl Keeper {
             if self.done >= DAY_FRAMES {
                 let Ledger { day, open, credit, .. } = pond.ledger;
                 pond.ledger = Ledger { day: day.wrapping_add(1), open, credit, ..Ledger::default() };
-                // The bell is wanted again, somewhere else.
+                // The new day wants the bell again.
                 if !pond.floating.iter().any(|floating| floating.thing.sort == Sort::Bell) {
                     more(pond, Sort::Bell, hands);
                 }
@@ -51,7 +53,7 @@ impl Keeper {
         }
     }
 
-    /// Two paddles, two boats, a second.
+    /// Opens the sluice when boats have held both paddles for a second.
     fn sluice(&mut self, pond: &mut Pond, honest: &impl Fn(Word<'_>) -> bool) {
         let held = |paddle: (i32, i32)| {
             let at = water::at(paddle.0, paddle.1);
@@ -107,8 +109,8 @@ impl Keeper {
         }
     }
 
-    /// One of what is wanted and too few of are afloat, if any is: what a world that was split lost
-    /// comes drifting in again.
+    /// Adds one thing of a wanted sort if too few are afloat; called once a second, because a
+    /// partition may have lost some.
     pub fn restock(&self, pond: &mut Pond, hands: &mut impl Hands) {
         let afloat = |sort: Sort| {
             let all = pond.floating.iter().filter(|floating| floating.thing.sort == sort);
@@ -123,14 +125,14 @@ impl Keeper {
         }
     }
 
-    /// Something for something: the gift comes off the jetty.
+    /// Puts the gift for a delivery on the water beside the jetty.
     fn trade(&mut self, pond: &mut Pond, jetty: Vec2, gift: Sort, hands: &mut impl Hands) {
         let out = water::direction(water::offset(jetty, water::at(512, 320)));
         let place =
             water::add(jetty, water::from_polar(out, gaggle_kit::Fixed16::from_int(JETTY_REACH + 14)));
         let velocity = water::from_polar(out, gaggle_kit::Fixed16::from_int(20));
         pond.put(Thing { velocity, ..Thing::new(gift, place) }, hands);
-        // One lily less: the pond stays as full as it was.
+        // A lily is removed, so that the pond does not fill up.
         let lily = pond.floating.iter().find(|floating| floating.thing.sort == Sort::Lily && floating.mine);
         if let Some(id) = lily.map(|floating| floating.id)
             && hands.delete(id)
@@ -140,7 +142,7 @@ impl Keeper {
     }
 }
 
-/// Another of a sort, drifting in from somewhere.
+/// Adds a thing of a sort at a free place.
 fn more(pond: &mut Pond, sort: Sort, hands: &mut impl Hands) {
     let things: Vec<Thing> = pond.floating.iter().map(|floating| floating.thing).collect();
     let place = free_place(&things, sort, &mut pond.random);
@@ -154,7 +156,7 @@ mod tests {
     use crate::pad::Pad;
     use crate::pond::Alone;
 
-    /// What each seat is credited with after a crate that `by` moved last lies at the mill.
+    /// Credit by seat after the delivery of a crate that `by` is said to have moved.
     fn credited(by: u8, honest: bool) -> [u8; water::SEATS] {
         let (mut pond, mut hands) = (Pond::new(1), Alone::default());
         let thing = Thing { by, ..Thing::new(Sort::Crate, WISHES[0].place()) };
@@ -166,10 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn credit_is_for_the_boat_that_moved_the_thing_last() {
+    fn credit_is_for_last_boat_that_moved_thing() {
         assert_eq!(credited(2, true), [0, 0, 1, 0, 0, 0]);
-        assert_eq!(credited(ADRIFT, true), [0; water::SEATS], "it drifted there");
-        assert_eq!(credited(2, false), [0; water::SEATS], "its holder lies about who moved it");
+        assert_eq!(credited(ADRIFT, true), [0; water::SEATS], "a drifting thing was credited");
+        assert_eq!(credited(2, false), [0; water::SEATS], "a false mover was credited");
     }
 
     #[test]

@@ -1,28 +1,30 @@
-//! What is wanted on the pond, and what of it is done. Kept by whoever leads.
+//! The ledger: what the jetties want and what was delivered, sent as a value.
+//!
+//! `keeper` writes it at the leader; `goal`, bots and pictures read it. Absent: how things move.
 
 use gaggle_kit::State;
 
 use crate::thing::Sort;
 use crate::water::{self, Vec2};
 
-/// Somebody on the shore who wants something.
+/// Demand of one customer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {
-    /// Name of the customer.
+    /// Name of the customer, shown to players.
     pub who: &'static str,
-    /// Kind of thing wanted.
+    /// Sort of thing wanted.
     pub sort: Sort,
-    /// Number of things wanted.
+    /// Number wanted per day.
     pub count: u8,
-    /// Where the jetty is.
+    /// Column of the jetty.
     pub x: i32,
-    /// Where the jetty is.
+    /// Row of the jetty.
     pub y: i32,
-    /// What is given for it.
+    /// Sort of thing given in return.
     pub gift: Sort,
 }
 
-/// All that is wanted in a day.
+/// All wishes of a day.
 pub const WISHES: [Wish; 4] = [
     Wish { who: "Mill", sort: Sort::Crate, count: 6, x: 930, y: 60, gift: Sort::Cheese },
     Wish { who: "Tavern", sort: Sort::Barrel, count: 4, x: 90, y: 500, gift: Sort::Lantern },
@@ -30,53 +32,53 @@ pub const WISHES: [Wish; 4] = [
     Wish { who: "Chapel", sort: Sort::Bell, count: 1, x: 930, y: 500, gift: Sort::Lantern },
 ];
 
-/// Which of them is the chapel's.
+/// Index of the wish for the bell.
 pub(crate) const BELL: usize = 3;
 
-/// Pixels from a jetty at which something counts as brought.
+/// Distance from a jetty at which a thing is delivered, in pixels.
 pub const JETTY_REACH: i32 = 34;
-/// The two paddles of the sluice, on either side of the race.
+/// Paddles of the sluice, one on each side of the race.
 pub const PADDLES: [(i32, i32); 2] = [(180, water::RACE - 76), (180, water::RACE + 76)];
-/// Pixels from a paddle at which a boat can hold it.
+/// Distance from a paddle at which a boat holds it, in pixels.
 pub const PADDLE_REACH: i32 = 18;
-/// Frames both must be held.
+/// Frames both paddles must be held.
 pub const PADDLE_FRAMES: u8 = 60;
 /// Frames the sluice stays open.
 pub const SLUICE_FRAMES: u16 = 1_200;
-/// Frames a finished day is celebrated.
+/// Frames from the last delivery to the next day.
 pub const DAY_FRAMES: u16 = 480;
 
 impl Wish {
-    /// Where its jetty is.
+    /// Position of the jetty.
     pub const fn place(&self) -> Vec2 {
         water::at(self.x, self.y)
     }
 }
 
-/// What of it is done.
+/// Progress of the day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Ledger {
-    /// Which day, from 0.
+    /// Number of the day, from 0.
     pub day: u16,
-    /// What was brought, by wish.
+    /// Things delivered, by wish.
     pub brought: [u8; WISHES.len()],
     /// Whether the sluice was opened today.
     pub sluiced: bool,
-    /// Whether it is open now.
+    /// Whether the sluice is open now.
     pub open: bool,
-    /// Whether everything is done.
+    /// Whether all wishes are fulfilled.
     pub done: bool,
-    /// What the boat of each seat has brought, ever.
+    /// Things delivered by the boat of each seat, over all days.
     pub credit: [u8; water::SEATS],
 }
 
 impl Ledger {
-    /// How many of a wish are still wanted.
+    /// Things of a wish that are still wanted.
     pub fn wanted(&self, wish: usize) -> u8 {
         WISHES[wish].count.saturating_sub(self.brought[wish])
     }
 
-    /// Whether everything on the list is done.
+    /// Whether all wishes are fulfilled and the sluice was opened.
     pub fn complete(&self) -> bool {
         self.sluiced && (0..WISHES.len()).all(|wish| self.wanted(wish) == 0)
     }

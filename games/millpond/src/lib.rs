@@ -1,4 +1,4 @@
-//! A pond of things to push: rules, pictures and bots of the game.
+//! Rules, pictures, bots and networking of the game millpond; the arcade runs it.
 //!
 #![doc = include_str!("../README.md")]
 
@@ -26,5 +26,5 @@ pub use pond::{Alone, Floating, Hands, Pond, THINGS};
 pub use thing::{Sort, Thing};
 pub use water::SEATS;
 
-/// Which rules these are: peers with another number play another game.
+/// Peers with another fingerprint play by other rules and are rejected.
 pub const FINGERPRINT: u64 = gaggle_kit::fnv1a_64(b"millpond 1");

@@ -1,4 +1,6 @@
-//! What happened, for eyes and ears.
+//! Marks: events of the game, kept in a ring for pictures and sounds.
+//!
+//! The rules push them, `net` sends them, `stage` reads them. Absent: anything the rules read.
 
 use gaggle_kit::State;
 
@@ -8,30 +10,30 @@ use crate::water::Vec2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 #[repr(u8)]
 pub enum What {
-    /// Nothing: an entry never written.
+    /// No event: an entry never written.
     #[default]
     None,
-    /// An oar went in.
+    /// A boat began a stroke.
     Stroke,
-    /// A boat bumped into something.
+    /// A boat collided with a thing.
     Bump,
-    /// Something was taken in tow.
+    /// A thing was taken in tow.
     Tow,
-    /// It was let go.
+    /// A towed thing was let go.
     Drop,
-    /// Somebody else has it.
+    /// A thing could not be taken: another player holds it.
     Refused,
-    /// One was put on another; the value is how many there are now.
+    /// A thing was put on a stack; the value is the new count.
     Stack,
-    /// One was taken from a stack.
+    /// A thing was taken from a stack.
     Unstack,
-    /// Something was delivered; the value is what.
+    /// A thing was delivered; the value is its sort.
     Delivered,
-    /// The bell is rung.
+    /// The bell was delivered.
     Bell,
     /// The sluice opens.
     Sluice,
-    /// Everything on the list is done.
+    /// All wishes of the day are fulfilled.
     Day,
     /// A player joined.
     Join,
@@ -39,28 +41,28 @@ pub enum What {
     Leave,
 }
 
-/// Nobody, where a mark could name a seat.
+/// No seat, in a mark's `who`.
 pub const NOBODY: u8 = u8::MAX;
 
-/// One thing that happened.
+/// One event of the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Mark {
     /// Frame of the event.
     pub frame: u32,
     /// Kind of the event.
     pub what: What,
-    /// Who, by seat, or [`NOBODY`].
+    /// Seat it belongs to; 255 for none.
     pub who: u8,
-    /// A number, where there is one.
+    /// Number whose meaning depends on `what`.
     pub value: u8,
-    /// Where, in pixels.
+    /// Column, in pixels.
     pub x: i16,
-    /// Where, in pixels.
+    /// Row, in pixels.
     pub y: i16,
 }
 
 impl Mark {
-    /// A mark at a place.
+    /// A mark of this frame at a place.
     pub fn at(what: What, who: u8, place: Vec2, value: u8) -> Mark {
         Mark { frame: 0, what, who, value, x: place[0].floor() as i16, y: place[1].floor() as i16 }
     }
@@ -69,7 +71,7 @@ impl Mark {
 /// Number of events remembered.
 const MARKS: usize = 64;
 
-/// What happened lately, newest overwriting oldest.
+/// Ring of the last events.
 #[derive(Debug, Clone)]
 pub struct Marks {
     ring: [Mark; MARKS],
@@ -83,13 +85,13 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// Notes one more thing.
+    /// Adds an event in place of the oldest.
     pub fn push(&mut self, mark: Mark) {
         self.ring[self.next] = mark;
         self.next = (self.next + 1) % MARKS;
     }
 
-    /// Things of the last `frames` frames before and including `now`.
+    /// Events of the last `frames` frames up to `now`.
     pub fn recent(&self, now: u32, frames: u32) -> impl Iterator<Item = &Mark> {
         self.ring.iter().filter(move |mark| mark.what != What::None && now.wrapping_sub(mark.frame) < frames)
     }

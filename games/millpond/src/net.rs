@@ -1,11 +1,8 @@
-//! The game between machines: everybody moves his boat and what he holds.
+//! Replication of the game in one [`Session`](gaggle_replica::Session), which rooms and tests run.
 //!
-//! Touching something takes it, holding it in tow keeps it, and what lies still is anybody's.
-//! Nobody decides about things but whoever has them; what was brought and what is still wanted, the
-//! [`Ledger`], is the lead's.
-//!
-//! [`Mill`] is one machine's part. It takes a [`Session`](gaggle_replica::Session), whoever moves
-//! its packets.
+//! Each peer moves its boat and the things it is authority of: touching claims a thing, towing
+//! locks it, and a thing at rest is released. The [`Ledger`] is the leader's. Absent: packets,
+//! clock, lobby.
 
 mod mill;
 mod nearness;
@@ -26,15 +23,15 @@ pub use mill::Mill;
 pub use nearness::Nearness;
 pub use rules::Rules;
 
-/// A small noise of a boat: an oar, a bump, a rope. At most eight a second from each.
+/// A noise of a boat: stroke, collision, rope. At most eight a second per boat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Noise(pub Mark);
 
-/// Something everybody should see and hear. Only the lead's word counts.
+/// A mark of the rules. Only the leader's are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Happening(pub Mark);
 
-/// What is shared. The room adds the input.
+/// Kinds, events and values of the game; the room adds the input.
 pub fn kinds() -> Kinds {
     Kinds::new()
         .with::<Boat>()
@@ -44,23 +41,22 @@ pub fn kinds() -> Kinds {
         .with_value::<Ledger>("ledger", ValueWriter::Leader)
 }
 
-/// [`kinds`] with the input, for a session that is run by hand.
+/// [`kinds`] with the input, for a session without a room.
 pub fn kinds_with_input() -> Kinds {
     kinds().with_input::<Pad>()
 }
 
-/// Who may hold what.
+/// Authority policy of the game: [`Rules`].
 pub fn policy() -> AuthorityPolicy {
     AuthorityPolicy::Custom(std::sync::Arc::new(Rules))
 }
 
-/// Things one peer may tell of first, those included that were deleted lately. A pond has four
-/// hundred.
+/// Objects one peer may spawn, recent tombstones included. A full pond has four hundred.
 const THINGS_PER_PEER_MAX: usize = 2_000;
 
-/// The settings of a session: twenty updates a second, and 5,000 bytes of them to each receiver, so
-/// that four players hear 120 kbit/s at most. There is room for as many things as all together may
-/// bring: nobody can fill the pond for the others.
+/// Session settings: 20 updates a second and 5,000 bytes of them per second and receiver, so that
+/// each of four players receives at most 120 kbit/s. `objects_max` fits what all peers may spawn,
+/// so that no peer can use up the room of the others.
 pub fn config() -> ReplicaConfig {
     ReplicaConfig {
         game_fingerprint: crate::FINGERPRINT,

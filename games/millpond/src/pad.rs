@@ -1,27 +1,29 @@
-//! What a player can do: row, turn, and one more thing.
+//! The input of one player: oars and a hand.
+//!
+//! The replica session sends it, [`Pond::row`](crate::Pond::row) reads it. Absent: key bindings.
 
 use gaggle_kit::{DecodeError, Input};
 
-/// Oars and a hand. Held rather than pressed: the game sees by itself when the hand closes.
+/// Buttons held in a frame. The game detects presses of the hand itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Pad {
-    /// Turn left, and forward a little.
+    /// Turn left while moving forward slowly.
     pub left: bool,
-    /// Turn right, and forward a little. Both at once: forward.
+    /// Turn right while moving forward slowly; with `left`: straight ahead.
     pub right: bool,
     /// Rows the boat forward.
     pub up: bool,
     /// Rows the boat backward.
     pub down: bool,
-    /// Take what is behind the boat in tow, or let it go.
+    /// Take the thing behind the boat in tow, or let it go.
     pub hand: bool,
 }
 
 impl Pad {
-    /// No key held.
+    /// No button held.
     pub const NONE: Pad = Pad { left: false, right: false, up: false, down: false, hand: false };
 
-    /// −1, 0 or 1.
+    /// Turn as −1, 0 or 1, clockwise positive.
     pub const fn turn(self) -> i32 {
         self.right as i32 - self.left as i32
     }
@@ -44,7 +46,7 @@ impl Input for Pad {
         Ok(Pad { left: bit(0), right: bit(1), up: bit(2), down: bit(3), hand: bit(4) })
     }
 
-    /// A tap of the hand must not get lost between two samples.
+    /// Keeps a tap of the hand between two samples.
     fn merge(earlier: Pad, later: Pad) -> Pad {
         Pad { hand: earlier.hand || later.hand, ..later }
     }
@@ -55,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pad_is_one_byte_and_unknown_buttons_are_refused() {
+    fn pad_round_trips_and_unknown_bits_are_rejected() {
         for bits in 0..=u8::MAX {
             match Pad::read(&[bits]) {
                 Ok(pad) => {

@@ -1,5 +1,7 @@
-//! The pond as one machine has it: it rows the boats and moves the things that are its own, and
-//! asks for what it bumps into.
+//! The pond at one peer: its boats and things in motion, collisions, towing, stacking.
+//!
+//! `net::mill` steps it, or a caller without a network. It asks through [`Hands`] for a thing it
+//! may not move yet. Absent: deliveries, network.
 
 use gaggle_kit::{Fixed16, Prng};
 use gaggle_replica::ObjectId;
@@ -11,9 +13,9 @@ use crate::pad::Pad;
 use crate::thing::{STACK_MAX, Sort, Thing};
 use crate::water::{self, HEIGHT, SEATS, SHORE, Vec2, WIDTH};
 
-/// Things on a pond at the beginning.
+/// Things on a new pond.
 pub const THINGS: usize = 400;
-/// How many of what they are.
+/// Things of a new pond, by sort.
 pub(crate) const LITTER: [(Sort, usize); 8] = [
     (Sort::Lily, 150),
     (Sort::Log, 80),
@@ -24,30 +26,30 @@ pub(crate) const LITTER: [(Sort, usize); 8] = [
     (Sort::Cheese, 10),
     (Sort::Bell, 1),
 ];
-/// Pixels behind a boat within which it can take something in tow.
+/// Distance behind a boat at which it can take a thing in tow, in pixels.
 const TOW_REACH: i32 = 26;
-/// Pixels of rope.
+/// Length of the rope, in pixels.
 const ROPE: i32 = 21;
-/// Pixels from the bell within which a boat is at it.
+/// Distance at which a boat helps to move the bell, in pixels.
 const BELL_REACH: i32 = 46;
-/// Pixels within which one is put on another.
+/// Distance at which a thing is put on another, in pixels.
 const STACK_REACH: i32 = 18;
 
-/// What one may do about things that somebody else may hold.
+/// Authority over things, asked before a peer changes one.
 pub trait Hands {
-    /// Takes something to push it. Says whether it is ours.
+    /// Claims a thing. Returns whether this peer may move it.
     fn touch(&mut self, id: ObjectId) -> bool;
-    /// Takes something and holds on to it.
+    /// Locks a thing for towing. Returns whether it was free.
     fn grab(&mut self, id: ObjectId) -> bool;
-    /// Lets it go.
+    /// Unlocks and releases a thing.
     fn release(&mut self, id: ObjectId);
-    /// Takes something off the pond.
+    /// Deletes a thing. Returns whether this peer may.
     fn delete(&mut self, id: ObjectId) -> bool;
-    /// Puts something on the pond.
+    /// Spawns a thing, unless the session is full.
     fn spawn(&mut self, thing: &Thing) -> Option<ObjectId>;
 }
 
-/// The hands of somebody who is alone: everything is his.
+/// Authority without a network: everything is allowed.
 #[derive(Debug, Clone, Default)]
 pub struct Alone {
     made: u64,
@@ -74,42 +76,42 @@ impl Hands for Alone {
     }
 }
 
-/// Something on the pond, and what this machine knows of who has it.
+/// A thing on the pond and its authority, as this peer knows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Floating {
-    /// Its number, the same on all machines.
+    /// Object id, the same at all peers.
     pub id: ObjectId,
-    /// What it is and where.
+    /// Sort, count and motion.
     pub thing: Thing,
-    /// Whether this machine moves it.
+    /// Whether this peer moves it.
     pub mine: bool,
-    /// Who does, by seat.
+    /// Seat whose peer moves it.
     pub holder: u8,
-    /// Whether somebody holds on to it.
+    /// Whether it is locked, that is, in tow.
     pub held: bool,
 }
 
-/// State of the whole pond.
+/// State of the pond at one peer.
 #[derive(Debug, Clone)]
 pub struct Pond {
-    /// The frame this is the state of.
+    /// Number of the frame, wrapping.
     pub frame: u32,
-    /// All chance of this machine.
+    /// Source of this peer's randomness.
     pub random: Prng,
-    /// Everything afloat, in the order of its numbers.
+    /// All things, ascending by id.
     pub floating: Vec<Floating>,
-    /// Boats by slot.
+    /// Boats by seat, none without a player or bot.
     pub boats: [Option<Boat>; SEATS],
-    /// What is wanted and done.
+    /// Wishes and deliveries.
     pub ledger: Ledger,
-    /// What is worth seeing and hearing.
+    /// Recent events, for pictures and sounds.
     pub marks: Marks,
-    /// Whose hands were closed in the last frame.
+    /// By seat: whether the hand button was down in the last frame.
     closed: [bool; SEATS],
 }
 
 impl Pond {
-    /// Water and nothing else.
+    /// A pond without things and boats.
     pub fn new(seed: u64) -> Pond {
         Pond {
             frame: 0,
@@ -122,7 +124,7 @@ impl Pond {
         }
     }
 
-    /// What a pond begins with, scattered.
+    /// Things of a new pond, at random free places.
     pub fn litter(random: &mut Prng) -> Vec<Thing> {
         let mut things: Vec<Thing> = Vec::with_capacity(THINGS);
         for (sort, count) in LITTER.into_iter().rev() {
@@ -133,7 +135,7 @@ impl Pond {
         things
     }
 
-    /// A pond full of things for somebody who is alone.
+    /// A full pond for a game without a network.
     pub fn alone(seed: u64, hands: &mut Alone) -> Pond {
         let mut pond = Pond::new(seed);
         for thing in Pond::litter(&mut pond.random) {
@@ -142,7 +144,7 @@ impl Pond {
         pond
     }
 
-    /// Puts something on the pond.
+    /// Spawns a thing and adds it to the pond.
     pub fn put(&mut self, thing: Thing, hands: &mut impl Hands) -> Option<ObjectId> {
         let id = hands.spawn(&thing)?;
         let floating = Floating { id, thing, mine: true, holder: crate::mark::NOBODY, held: false };
@@ -151,7 +153,7 @@ impl Pond {
         Some(id)
     }
 
-    /// Something afloat, by its number.
+    /// The thing with this id, if it is on the pond.
     pub fn find(&self, id: ObjectId) -> Option<&Floating> {
         let place = self.floating.binary_search_by_key(&id, |floating| floating.id).ok()?;
         self.floating.get(place)
@@ -161,7 +163,7 @@ impl Pond {
         self.floating.binary_search_by_key(&id, |floating| floating.id).ok()
     }
 
-    /// One frame of a boat that is rowed here.
+    /// Plays one frame of a boat of this peer.
     pub fn row(&mut self, seat: usize, pad: Pad, hands: &mut impl Hands) {
         let Some(mut boat) = self.boats[seat] else { return };
         let rowed = boat.rows;
@@ -179,7 +181,7 @@ impl Pond {
         self.closed[seat] = pad.hand;
     }
 
-    /// Boats do not go through each other: each gives way for itself.
+    /// Pushes a boat out of others; each peer does so for its own boats.
     fn give_way(&mut self, seat: usize, boat: &mut Boat) {
         for other in self.boats.iter().flatten().filter(|other| usize::from(other.seat) != seat) {
             if water::is_within(boat.place, other.place, 2 * boat::RADIUS) {
@@ -190,7 +192,7 @@ impl Pond {
         }
     }
 
-    /// What is in a boat's way is pushed, if it may be.
+    /// Pushes things out of the boat's way and claims them.
     fn push(&mut self, seat: usize, boat: &mut Boat, hands: &mut impl Hands) {
         for number in 0..self.floating.len() {
             let Floating { id, thing, mine, .. } = self.floating[number];
@@ -201,7 +203,7 @@ impl Pond {
             let out = water::direction(water::offset(boat.place, thing.place));
             let overlap = Fixed16::from_int(reach) - water::length(water::offset(boat.place, thing.place));
             if !mine && !hands.touch(id) {
-                // Somebody else has it: it stands like a post.
+                // Another peer holds it, so it stands still like a post.
                 boat.place = water::add(boat.place, water::from_polar(out, -overlap));
                 boat.velocity = boat.velocity.map(|part| part / 2);
                 continue;
@@ -226,7 +228,7 @@ impl Pond {
         water::keep_afloat(&mut boat.place, &mut boat.velocity, boat::RADIUS);
     }
 
-    /// The rope between a boat and what it tows.
+    /// Applies the rope between a boat and its towed thing.
     fn pull(&mut self, boat: &mut Boat) {
         let Some(place) =
             boat.tow.and_then(|id| self.place_of(id)).filter(|place| self.floating[*place].mine)
@@ -248,7 +250,7 @@ impl Pond {
         boat.velocity = water::add(boat.velocity, water::from_polar(towards, -pull * weight / share));
     }
 
-    /// The hand closes: it lets go of what is in tow, or takes what is nearest behind.
+    /// A press of the hand: lets the towed thing go, or takes the nearest one astern.
     fn use_hand(&mut self, seat: usize, hands: &mut impl Hands) {
         let Some(mut boat) = self.boats[seat] else { return };
         if let Some(id) = boat.tow.take() {
@@ -281,7 +283,7 @@ impl Pond {
         self.mark(Mark::at(what, who, thing.place, thing.sort as u8));
     }
 
-    /// One from the top of a stack.
+    /// Takes one thing from the top of a stack. Returns its id.
     fn take_one(
         &mut self,
         id: ObjectId,
@@ -330,7 +332,7 @@ impl Pond {
         }
     }
 
-    /// One frame of everything afloat that is moved here.
+    /// Moves all things of this peer by one frame.
     pub fn float(&mut self, hands: &mut impl Hands) {
         let wind = water::wind(self.frame);
         let gust = wind != [Fixed16::ZERO; 2];
@@ -354,7 +356,7 @@ impl Pond {
         }
     }
 
-    /// What moves pushes what is in its way, and so has it.
+    /// A moving thing pushes and claims those in its way.
     fn jostle(&mut self, number: usize, hands: &mut impl Hands) {
         let moving = self.floating[number];
         for other in 0..self.floating.len() {
@@ -370,7 +372,7 @@ impl Pond {
             let (cos, sin) = (out.cos::<16>(), out.sin::<16>());
             let [x, y] = water::offset(there.thing.velocity, here.velocity);
             let speed = x * cos + y * sin;
-            // What only leans against it does not take it.
+            // A slow thing leans on another without claiming it.
             let takes = speed > Fixed16::from_int(3);
             let ours = there.mine || takes && !there.held && hands.touch(there.id);
             let (weight, share) = (here.weight(), here.weight() + there.thing.weight());
@@ -409,13 +411,13 @@ impl Pond {
     }
 }
 
-/// Somewhere on the water where there is room, and neither a jetty nor a berth nor the sluice.
+/// A random place on the water away from things, jetties, berths and sluice.
 pub(crate) fn free_place(things: &[Thing], sort: Sort, random: &mut Prng) -> Vec2 {
     let mut place = water::at(WIDTH / 2, HEIGHT / 2);
     for _ in 0..40 {
         let x = random.range(SHORE + 16..=WIDTH - SHORE - 16);
         let mut y = random.range(SHORE + 16..=HEIGHT - SHORE - 16);
-        // Heavy things do not begin in the race: it would take them all to the wheel.
+        // Heavy things start outside the race, which would carry them all to the wheel.
         if sort != Sort::Lily && (y - water::RACE).abs() < water::RACE_HALF + 10 {
             y += 2 * water::RACE_HALF + 30;
         }

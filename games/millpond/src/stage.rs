@@ -1,9 +1,9 @@
-//! The pond as a picture: what is drawn where, and what is heard. Reads the state, never writes it.
+//! Pictures and sound cues of the pond, drawn by the arcade from a [`Pond`] it does not change.
 //!
-//! The view follows a boat. Everything that moves is drawn a part of a frame before where it is, by
-//! its velocity, so that a screen of any rate moves smoothly.
+//! The view follows a boat. Moving things are drawn up to a frame back along their velocity, for
+//! screens of any rate. Absent: game state, sound output.
 
-// Pictures are looked at, never simulated.
+// Pictures are never simulated, so floats are allowed.
 #![allow(clippy::float_arithmetic)]
 
 mod arrow;
@@ -25,34 +25,34 @@ use flotsam::Flotsam;
 
 pub use sounds::{RECIPES, recipe};
 
-/// Art pixels of the window through which the pond is seen, as all games of the arcade have.
+/// Art pixels of the window onto the pond, as in all games of the arcade.
 pub const WINDOW: (i32, i32) = (384, 216);
 
-/// Who is looking, as far as it changes the picture.
+/// Viewer settings that change the picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Audience<'a> {
-    /// What the seats are called; empty for none.
+    /// Names by seat; empty for none.
     pub names: [&'a str; SEATS],
-    /// Which seats are played here.
+    /// By seat: whether a local player plays it.
     pub own: [bool; SEATS],
-    /// How good each link is, 0 to 3 bars; none for oneself and for bots.
+    /// Link quality by seat, 0 to 3 bars; none for local players and bots.
     pub bars: [Option<u8>; SEATS],
-    /// Less motion: no ripples, no drift. The game is the same.
+    /// Less motion: no ripples, no drift.
     pub calm: bool,
-    /// Leave out captions in the middle of the picture: somebody else writes them.
+    /// Leaves out captions in the middle, which the caller writes.
     pub plain: bool,
-    /// Leave out plaques, list and map as well: the game is only scenery.
+    /// Leaves out plaques, list and map: the pond as a background.
     pub bare: bool,
-    /// Whose boat is followed; without, one's own.
+    /// Seat of the boat to follow; none follows the local player's.
     pub follow: Option<usize>,
-    /// List and map stand right below the plaques, and the boat above the middle: thumbs are at the
-    /// bottom. List and map also do while they would cover one's own boat.
+    /// For touch screens: list and map below the plaques, boat above the middle. List and map also
+    /// move there while they would cover a local boat.
     pub raised: bool,
-    /// Shows who holds what, also what lies still.
+    /// Shows the authority of all things, also of those at rest.
     pub holders: bool,
 }
 
-/// Everything needed to draw a pond on one screen: images, made once, and where the view was last.
+/// Images for one screen size, made once, and the last position of the camera.
 #[derive(Debug, Clone)]
 pub struct Stage {
     view: View,
@@ -66,7 +66,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A stage for a screen.
+    /// Paints all images for a view.
     pub fn new(view: View) -> Stage {
         let mut album = Album::default();
         let ground = album.add(shore::paint());
@@ -77,17 +77,17 @@ impl Stage {
         Stage { view, album, ground, flotsam, boats, emblems, day, camera: None }
     }
 
-    /// The images scenes of this stage refer to.
+    /// Images that scenes of this stage refer to.
     pub fn album(&self) -> &Album {
         &self.album
     }
 
-    /// The screen it was made for.
+    /// View it was made for.
     pub fn view(&self) -> View {
         self.view
     }
 
-    /// Draws a moment so much (0 to 1) of a frame after the one before `pond`'s.
+    /// Draws `pond` at `between`, from 0 (its previous frame) to 1 (its present one).
     pub fn draw(&mut self, pond: &Pond, between: f32, audience: &Audience<'_>, scene: &mut Scene) {
         scene.clear();
         let between = between.clamp(0.0, 1.0);
@@ -121,14 +121,14 @@ impl Stage {
         sounds::cues(pond, audience, camera, &mut scene.cues);
     }
 
-    /// Where a place of the pond was drawn last, in art pixels of the window.
+    /// Where a place of the pond was last drawn, in art pixels of the window.
     pub fn seen_at(&self, place: Vec2) -> (i32, i32) {
         let (left, top) = self.camera.unwrap_or_default();
         ((pixels(place[0]) - left) as i32, (pixels(place[1]) - top) as i32)
     }
 
-    /// The top left corner of the window: about the boat that is followed, looking a little ahead,
-    /// never far beyond the shore.
+    /// Top left corner of the window: a little ahead of the followed boat, and never far beyond the
+    /// shore.
     fn follow(&mut self, pond: &Pond, between: f32, audience: &Audience<'_>) -> (f32, f32) {
         let own = audience.own.iter().position(|own| *own).or(audience.follow).unwrap_or(0);
         let boat = pond.boats[own].or_else(|| pond.boats.iter().flatten().next().copied());
@@ -146,10 +146,10 @@ impl Stage {
             if low < high { at.clamp(low, high) } else { (low + high) / 2.0 }
         };
         let x = clamp(target.0 - (WINDOW.0 / 2) as f32, left, wide, WIDTH);
-        // Thumbs lie over the lower corners: the boat stays above them, also where the pond ends.
+        // Thumbs cover the lower corners, so the boat stays above them, also at the pond's end.
         let (aim, beyond) = if audience.raised { (WINDOW.1 / 3, WINDOW.1) } else { (WINDOW.1 / 2, 0) };
         let y = clamp(target.1 - aim as f32, top, high, HEIGHT + beyond);
-        // It glides after the boat; a leap across the pond is a cut.
+        // Follow smoothly; cut after a leap across the pond.
         let camera = match self.camera {
             Some((from_x, from_y)) if (from_x - x).abs() + (from_y - y).abs() < 160.0 && !audience.calm => {
                 (from_x + (x - from_x) * 0.12, from_y + (y - from_y) * 0.12)
@@ -157,13 +157,13 @@ impl Stage {
             _ => (x, y),
         };
         self.camera = Some(camera);
-        // Whole screen pixels, or still water would shimmer.
+        // Whole screen pixels, so that still water does not shimmer.
         let scale = self.view.scale as f32;
         ((camera.0 * scale).round() / scale, (camera.1 * scale).round() / scale)
     }
 }
 
-/// What drawing one picture needs.
+/// Borrowed parts for drawing one picture.
 struct Painter<'a> {
     view: View,
     scene: &'a mut Scene,
@@ -174,13 +174,13 @@ struct Painter<'a> {
     day: ImageId,
     camera: (f32, f32),
     between: f32,
-    /// Time in frames.
+    /// Time of the picture in frames.
     time: f32,
     calm: bool,
 }
 
 impl Painter<'_> {
-    /// Back to front.
+    /// Draws all layers of the world, back to front.
     fn world(&mut self, pond: &Pond, ground: ImageId, audience: &Audience<'_>) {
         let (left, top) = (-self.view.left, -self.view.top);
         self.scene.fill(left, top, self.view.art_width, self.view.art_height, palette::SEDGE[0]);
@@ -195,26 +195,26 @@ impl Painter<'_> {
         self.effects(pond);
     }
 
-    /// Where something is drawn: as far before its place as the frame is not over.
+    /// Position to draw at: back along the velocity by the rest of the frame.
     fn shown(&self, place: Vec2, velocity: Vec2) -> (f32, f32) {
         let back = (1.0 - self.between) / RATE as f32;
         let [x, y] = [0, 1].map(|axis| pixels(place[axis]) - pixels(velocity[axis]) * back);
         (x - self.camera.0, y - self.camera.1)
     }
 
-    /// A place on the screen.
+    /// A place of the pond in the window.
     fn on_screen(&self, x: f32, y: f32) -> (f32, f32) {
         (x - self.camera.0, y - self.camera.1)
     }
 
-    /// Whether something about this place can be seen.
+    /// Whether a place is in the window or within `margin` of it.
     fn sees(&self, (x, y): (f32, f32), margin: f32) -> bool {
         let (left, top) = (self.view.left as f32, self.view.top as f32);
         let (right, bottom) = (self.view.art_width as f32 - left, self.view.art_height as f32 - top);
         (-left - margin..right + margin).contains(&x) && (-top - margin..bottom + margin).contains(&y)
     }
 
-    /// An image about a place.
+    /// Adds an image centered at a place.
     fn about(&mut self, image: ImageId, (x, y): (f32, f32), shown: u8) {
         let picture = self.album.image(image);
         let (x, y) = (x - (picture.width() / 2) as f32, y - (picture.height() / 2) as f32);
@@ -222,12 +222,12 @@ impl Painter<'_> {
     }
 }
 
-/// A fixed-point number of pixels.
+/// Pixels as a float.
 fn pixels(number: Fixed16) -> f32 {
     number.to_f32()
 }
 
-/// Which of the four lights falls on something at this height of the pond: the far bank burns.
+/// Index of the four lights by height on the pond.
 fn light(y: f32) -> usize {
     match y {
         y if y < 200.0 => 0,

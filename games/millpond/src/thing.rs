@@ -1,34 +1,36 @@
-//! What floats on the pond.
+//! Things that float on the pond: their sorts and their motion in water and wind.
+//!
+//! `pond` moves them, the replica session sends them. Absent: collisions, authority.
 
 use gaggle_kit::{Fixed16, State};
 use gaggle_replica::{Field, Kind};
 
 use crate::water::{self, Vec2};
 
-/// What it is.
+/// Sort of a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Field)]
 pub enum Sort {
-    /// A lily pad: light, the wind has it.
+    /// A lily pad, light enough for the wind.
     #[default]
     Lily,
     /// A slice of a tree.
     Log,
-    /// A crate. Crates stack.
+    /// A crate, which stacks.
     Crate,
-    /// A barrel. Barrels stack too.
+    /// A barrel, which stacks.
     Barrel,
-    /// A cheese, round. Nobody knows who lost it.
+    /// A round cheese, wanted by the dairy.
     Cheese,
-    /// A wooden duck.
+    /// A wooden duck, moved by the wind.
     Decoy,
     /// A lantern on a float.
     Lantern,
-    /// The bell, on a raft. It takes two.
+    /// The bell on a raft, which takes two boats.
     Bell,
 }
 
 impl Sort {
-    /// All of them.
+    /// All sorts of things.
     pub const ALL: [Sort; 8] = [
         Sort::Lily,
         Sort::Log,
@@ -40,7 +42,7 @@ impl Sort {
         Sort::Bell,
     ];
 
-    /// Pixels from its middle to its edge.
+    /// Pixels from the center to the edge.
     pub const fn radius(self) -> i32 {
         match self {
             Sort::Lily => 6,
@@ -50,7 +52,7 @@ impl Sort {
         }
     }
 
-    /// How heavy one of it is, against a boat's 36.
+    /// Mass of one; a boat has 36.
     pub const fn weight(self) -> i32 {
         match self {
             Sort::Lily => 1,
@@ -61,17 +63,17 @@ impl Sort {
         }
     }
 
-    /// Whether one can stand on another.
+    /// Whether one can be put on another.
     pub const fn stacks(self) -> bool {
         matches!(self, Sort::Crate | Sort::Barrel)
     }
 
-    /// Whether it can be taken in tow.
+    /// Whether a boat can take it in tow.
     pub const fn tows(self) -> bool {
         !matches!(self, Sort::Lily)
     }
 
-    /// What it is called.
+    /// Name shown to players.
     pub const fn name(self) -> &'static str {
         match self {
             Sort::Lily => "lily",
@@ -86,66 +88,66 @@ impl Sort {
     }
 }
 
-/// Most on one another.
+/// Things in a stack at most.
 pub const STACK_MAX: u8 = 4;
 
-/// What is left of a velocity after a frame on still water.
+/// Share of the velocity left after a frame on still water.
 const DRAG: Fixed16 = Fixed16::lit("0.965");
-/// What is left of the bell's while only one pulls.
+/// Share of the bell's velocity left while one boat moves it.
 const STUCK: Fixed16 = Fixed16::lit("0.6");
-/// Slower than this, in pixels a second, is at rest.
+/// Speed below which a thing rests, in pixels per second.
 const REST: Fixed16 = Fixed16::lit("1.2");
-/// Nothing floats faster, in pixels a second.
+/// Bound of a thing's speed, in pixels per second.
 pub(crate) const SPEED_MAX: i32 = 110;
 
-/// Thing afloat on the pond.
+/// A thing or a stack of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 0.2, snap_distance = 90.0, priority = 2, claim_cooldown_ms = 300, idle_release_ms = 600)]
 pub struct Thing {
-    /// Position of the middle.
+    /// Position of the center.
     #[kind(range = 0.0..=1024.0, precision = 1.0 / 8.0, moved_by = velocity)]
     pub place: Vec2,
-    /// How fast, in pixels a second.
+    /// Velocity in pixels per second.
     #[kind(range = -128.0..=128.0, precision = 1.0 / 2.0)]
     pub velocity: Vec2,
-    /// What it is.
+    /// Sort of the thing.
     #[kind(constant)]
     pub sort: Sort,
-    /// How many stand on one another.
+    /// Number in the stack, from 1.
     #[kind(range = 1..=4)]
     pub count: u8,
-    /// Whose boat moved it last, by seat, or [`ADRIFT`].
+    /// Seat of the boat that moved it last, or [`ADRIFT`].
     #[kind(range = 0..=6)]
     pub by: u8,
 }
 
-/// No boat has moved it: the seat after the last.
+/// In [`Thing::by`]: no boat has moved it. One more than the last seat.
 pub const ADRIFT: u8 = water::SEATS as u8;
 
 impl Thing {
-    /// One of a sort, at rest.
+    /// One thing at rest.
     pub fn new(sort: Sort, place: Vec2) -> Thing {
         Thing { place, sort, count: 1, by: ADRIFT, ..Thing::default() }
     }
 
-    /// How heavy it is.
+    /// Mass of the whole stack.
     pub fn weight(&self) -> i32 {
         self.sort.weight() * i32::from(self.count)
     }
 
-    /// Whether it lies still.
+    /// Whether it is at rest.
     pub fn rests(&self) -> bool {
         self.velocity == [Fixed16::ZERO; 2]
     }
 
-    /// One frame of water and wind. `pulled` says that somebody has it in tow, `hands` how many
-    /// boats are at it.
+    /// Applies one frame of water and wind. `pulled`: it is in tow; `hands`: boats near enough to
+    /// move it.
     pub fn float(&mut self, wind: Vec2, sluice: bool, pulled: bool, hands: usize) {
         let flow = water::current(self.place, sluice);
         let running = flow != [Fixed16::ZERO; 2];
         let through = water::offset(flow, self.velocity).map(|part| part * DRAG);
         self.velocity = water::add(flow, through);
-        // Lilies go with every gust, decoys and lanterns with the end of one.
+        // Lilies go with every gust, decoys and lanterns only with its end.
         if self.weight() <= 2 {
             self.velocity = water::add(self.velocity, wind.map(|part| part / self.weight()));
         }
@@ -159,8 +161,7 @@ impl Thing {
         }
         self.place = water::moved(self.place, self.velocity);
         if water::keep_afloat(&mut self.place, &mut self.velocity, self.sort.radius()) && running {
-            // At the end of the race the wheel takes nothing: it lies there until somebody fetches
-            // it.
+            // At the end of the race it waits before the wheel until a boat fetches it.
             self.velocity = [Fixed16::ZERO; 2];
         }
     }
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bell_takes_two() {
+    fn bell_moves_with_two_boats_only() {
         let pushed = |hands| {
             let mut bell = Thing::new(Sort::Bell, water::at(300, 400));
             for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! Replays the fuzz corpora of this crate through their targets, with everything near each entry.
+//! Replays this crate's fuzz corpora through their targets, with mutations of each entry.
 
 #[path = "../../../fuzz/src/millpond.rs"]
 pub mod fuzzed;

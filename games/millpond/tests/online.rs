@@ -1,4 +1,4 @@
-//! The pond between machines, on networks that lose and delay, in virtual time.
+//! The pond between peers on simulated networks with loss and delay, in virtual time.
 
 mod company;
 
@@ -22,11 +22,11 @@ fn joiner_sees_whole_pond_within_seconds() {
 }
 
 #[test]
-fn what_one_pushes_is_his_and_both_agree_where_it_ends() {
+fn pushed_thing_changes_authority_and_peers_agree() {
     let mut company = Cluster::of(2, 9, bad_wifi());
     company.run_until(|company| company.session(1).iter::<Thing>().count() >= THINGS);
     company.press_all(Some(Pad::NONE));
-    // The second boat ploughs ahead until it has pushed something.
+    // The second boat rows ahead until it has pushed something.
     company.machine(1).pressed = Some(Pad { up: true, ..Pad::NONE });
     company.run_until(|company| company.session(1).iter_authoritative::<Thing>().count() > 0);
     let pushed: Vec<_> = company.session(1).iter_authoritative::<Thing>().collect();
@@ -36,13 +36,17 @@ fn what_one_pushes_is_his_and_both_agree_where_it_ends() {
     company.run_secs(6);
     assert!(!pushed.is_empty());
     for (id, before) in pushed.iter().zip(before) {
-        assert!(company.session(1).has_authority(*id), "it is still his");
-        assert_eq!(company.session(0).authority(*id), Some(Slot::at(1)), "and the other knows");
+        assert!(company.session(1).has_authority(*id), "the pusher lost its authority");
+        assert_eq!(
+            company.session(0).authority(*id),
+            Some(Slot::at(1)),
+            "the other peer has another authority"
+        );
         let told = |me: usize| company.session(me).get::<Thing>(*id).unwrap();
         assert!(told(0).rests() && told(0) == told(1), "{:?} and {:?}", told(0), told(1));
-        assert_ne!(told(0).place, before, "it was pushed");
+        assert_ne!(told(0).place, before, "the thing did not move");
     }
-    // Everything that lies still lies where it does on both; what is in the race flows on.
+    // Things at rest lie at the same place at both peers; those in the race move on.
     let still = |(_, thing): &(_, Thing)| thing.rests() && thing.sort != Sort::Lily;
     let (one, other) = (company.things(0), company.things(1));
     let (one, other): (Vec<_>, Vec<_>) =
@@ -53,7 +57,7 @@ fn what_one_pushes_is_his_and_both_agree_where_it_ends() {
 }
 
 #[test]
-fn holding_beats_touching() {
+fn touch_does_not_take_thing_in_tow() {
     let mut company = Cluster::of(2, 17, Conditions::latency_ms(30));
     company.run_until(|company| company.session(1).iter::<Thing>().count() >= THINGS);
     company.press_all(Some(Pad::NONE));
@@ -62,17 +66,17 @@ fn holding_beats_touching() {
         company.things(1).into_iter().find(|(_, thing)| thing.sort == Sort::Log).map(|(id, _)| id).unwrap();
     company.machine(1).session.lock(log).unwrap();
     company.run_secs(1);
-    // It is let go when it rests, so it is kept in motion.
+    // A thing at rest is released, so it is kept in motion.
     assert_eq!(company.session(0).authority(log), Some(Slot::at(1)));
     company.machine(1).session.lock(log).unwrap();
     (0..12).for_each(|_| company.frame());
     assert!(company.machine(0).session.claim(log).is_err());
     company.run_secs(2);
-    assert!(company.machine(0).session.claim(log).is_ok(), "any player may claim what rests");
+    assert!(company.machine(0).session.claim(log).is_ok(), "a thing at rest could not be claimed");
 }
 
 #[test]
-fn when_the_host_dies_nothing_is_lost_and_they_row_on() {
+fn leader_crash_loses_no_things_and_no_deliveries() {
     let mut company = Cluster::of(3, 23, bad_wifi());
     company.run_until(|company| (1..3).all(|me| company.session(me).iter::<Thing>().count() >= THINGS));
     company.run_until(|company| company.pond(1).ledger.brought.iter().sum::<u8>() > 0);
@@ -83,15 +87,15 @@ fn when_the_host_dies_nothing_is_lost_and_they_row_on() {
     company.run_secs(3);
     let after = company.session(1).iter::<Thing>().count();
     assert!(after + 8 >= things && after <= things + 12, "{things} things before, {after} after");
-    assert!(ledger.brought.iter().any(|brought| *brought > 0), "there was something to lose");
+    assert!(ledger.brought.iter().any(|brought| *brought > 0), "nothing was delivered before the crash");
     assert_eq!(company.pond(1).ledger.day, ledger.day);
     let kept = company.pond(1).ledger.brought.iter().zip(ledger.brought).all(|(now, then)| *now >= then);
-    assert!(kept, "what was brought stays brought");
+    assert!(kept, "a delivery was lost");
     let kept = company.pond(1).ledger.credit.iter().zip(ledger.credit).all(|(now, then)| *now >= then);
-    assert!(kept && ledger.credit.iter().any(|credit| *credit > 0), "and whose boat brought it: {ledger:?}");
+    assert!(kept && ledger.credit.iter().any(|credit| *credit > 0), "credit was lost: {ledger:?}");
     company.run_secs(5);
     assert_eq!(company.session(1).iter::<Thing>().count(), company.session(2).iter::<Thing>().count());
-    // The one who died comes back to his boat.
+    // The crashed player returns to its boat.
     company.start(0);
     company.run_until(|company| company.session(0).iter::<Thing>().count() >= after - 12);
     company.run_until(|company| {
@@ -101,7 +105,7 @@ fn when_the_host_dies_nothing_is_lost_and_they_row_on() {
 }
 
 #[test]
-fn leader_is_not_credited_for_what_bots_bring() {
+fn leader_is_not_credited_for_deliveries_of_bots() {
     let mut company = Cluster::of(1, 27, bad_wifi());
     company.press_all(Some(Pad::NONE));
     for _ in 0..4 * 60 {
@@ -111,12 +115,12 @@ fn leader_is_not_credited_for_what_bots_bring() {
         }
     }
     let credit = company.pond(0).ledger.credit;
-    assert_eq!(credit[0], 0, "its boat lay at the jetty: {credit:?}");
-    assert!(credit[1..].iter().any(|credit| *credit > 0), "bots brought something: {credit:?}");
+    assert_eq!(credit[0], 0, "the leader's idle boat was credited: {credit:?}");
+    assert!(credit[1..].iter().any(|credit| *credit > 0), "bots were not credited: {credit:?}");
 }
 
 #[test]
-fn what_leaps_to_a_jetty_is_not_brought() {
+fn thing_that_leaps_to_jetty_is_not_delivered() {
     let mut company = Cluster::of(2, 41, Conditions::latency_ms(20));
     company.run_until(|company| company.session(1).iter::<Thing>().count() >= THINGS);
     company.press_all(Some(Pad::NONE));
@@ -142,11 +146,11 @@ fn what_leaps_to_a_jetty_is_not_brought() {
         .iter()
         .filter(|(_, thing)| water::is_within(thing.place, WISHES[0].place(), 40))
         .count();
-    assert!(leapt > 0, "the leap was seen");
+    assert!(leapt > 0, "no leap arrived");
     assert_eq!(company.pond(0).ledger.brought, before.brought);
 }
 
-/// Machines that see the whole pond and leave it alone.
+/// Peers that have received the whole pond and do not play.
 fn quiet(seed: u64) -> Cluster {
     let mut company = Cluster::of(3, seed, Conditions::latency_ms(20));
     company.run_until(|company| (1..3).all(|me| company.session(me).iter::<Thing>().count() >= THINGS));
@@ -155,7 +159,7 @@ fn quiet(seed: u64) -> Cluster {
     company
 }
 
-/// How many of a sort there are, stacks counted out.
+/// Number of things of a sort, each in a stack counted.
 fn units(company: &Cluster, sort: Sort) -> u32 {
     let all = company.things(0).into_iter().filter(|(_, thing)| thing.sort == sort);
     all.map(|(_, thing)| u32::from(thing.count)).sum()
@@ -170,7 +174,7 @@ fn forged_thing_at_jetty_scores_nothing_and_is_removed() {
         if mine < 20 {
             let stack = Thing { count: 4, ..Thing::new(Sort::Crate, WISHES[0].place()) };
             session.spawn(&stack).unwrap();
-            // Before the bow of who leads, who will bump into it, and so have it.
+            // Before the leader's bow, which will claim it by collision.
             session.spawn(&Thing { place: water::at(480, 280), ..stack }).unwrap();
         }
     }));
@@ -181,11 +185,11 @@ fn forged_thing_at_jetty_scores_nothing_and_is_removed() {
     let after = company.pond(0).ledger;
     assert_eq!((after.brought, after.credit), (before.brought, before.credit));
     assert!(company.undone() >= 20);
-    assert_eq!(units(&company, Sort::Crate), crates, "as many crates as before");
+    assert_eq!(units(&company, Sort::Crate), crates, "the number of crates changed");
 }
 
-/// Takes up to so many of what is wanted at a jetty, all so far from it that no credit lasts, and
-/// moves them there by so many pixels in every frame.
+/// Claims up to `count` wanted things at least `far` from their jetty, and moves each towards it
+/// by `step` pixels per frame.
 fn hop(session: &mut Session, loot: &mut Loot, wish: usize, (count, far): (usize, i32), step: Fixed16) {
     let (jetty, sort) = (WISHES[wish].place(), WISHES[wish].sort);
     if loot.is_empty() {
@@ -198,13 +202,13 @@ fn hop(session: &mut Session, loot: &mut Loot, wish: usize, (count, far): (usize
         let way = water::offset(thing.place, jetty);
         let hop = water::from_polar(water::direction(way), step.min(water::length(way)));
         thing.place = water::add(thing.place, hop);
-        // Refused once it has been taken away.
+        // Rejected once the leader has removed it.
         _ = session.set(*id, thing);
     }
 }
 
-/// Runs with a cheating player and then a while without: how far a wanted thing was reported from
-/// its true position, and how many of them at the jetty.
+/// Runs with a cheater and then without. Returns how far a wanted thing was reported from its true
+/// position, and how many were reported at the jetty.
 fn told_while_cheated(company: &mut Cluster, wish: usize) -> (Fixed16, usize) {
     let wanted = |company: &Cluster| -> Loot {
         company.things(0).into_iter().filter(|(_, thing)| thing.sort == WISHES[wish].sort).collect()
@@ -227,40 +231,36 @@ fn told_while_cheated(company: &mut Cluster, wish: usize) -> (Fixed16, usize) {
 }
 
 #[test]
-fn what_gets_there_in_small_hops_is_not_brought_and_put_back() {
+fn things_in_small_hops_are_not_delivered_and_put_back() {
     let mut company = quiet(47);
     let (before, crates) = (company.pond(0).ledger, units(&company, Sort::Crate));
-    // Four pixels in every frame, which is twice as fast as anything floats.
+    // Four pixels per frame, twice the speed of anything afloat.
     company.cheat = Some((1, |session, loot| hop(session, loot, 0, (4, 800), Fixed16::from_int(4))));
     let (farthest, there) = told_while_cheated(&mut company, 0);
     assert!(
         farthest > Fixed16::from_int(600) && there >= 2,
-        "{there} of them were said to be there, {farthest} pixels away"
+        "{there} were reported at the jetty, {farthest} pixels away"
     );
     assert_eq!(company.pond(0).ledger.brought, before.brought);
-    // Some may have been knocked out of his hands by what drifts in the race.
-    assert_eq!(company.undone() as usize, there, "all that were there were put back");
-    assert_eq!(units(&company, Sort::Crate), crates, "as many crates as before");
+    // Drifting things in the race may have pushed some away from the cheater.
+    assert_eq!(company.undone() as usize, there, "not all were put back");
+    assert_eq!(units(&company, Sort::Crate), crates, "the number of crates changed");
     let there =
         |(_, thing): &(ObjectId, Thing)| water::is_within(thing.place, WISHES[0].place(), JETTY_REACH);
     for me in 0..3 {
-        assert_eq!(
-            company.things(me).iter().filter(|it| there(it)).count(),
-            0,
-            "they are back, to {me}, too"
-        );
+        assert_eq!(company.things(me).iter().filter(|it| there(it)).count(), 0, "not back at peer {me}");
     }
 }
 
 #[test]
-fn the_bell_is_not_brought_by_one_alone_whatever_he_says() {
+fn bell_at_crate_speed_is_not_delivered_by_one_peer() {
     let mut company = quiet(47);
     let before = company.pond(0).ledger;
-    // As fast as a crate may go: with two boats at it that would be well.
+    // The speed of a crate, which would be plausible with two boats.
     company.cheat = Some((1, |session, loot| hop(session, loot, 3, (1, 320), Fixed16::from_ratio(3, 2))));
     let (farthest, _) = told_while_cheated(&mut company, 3);
-    assert!(farthest > Fixed16::from_int(300), "it was said to be {farthest} pixels away");
-    assert_eq!(company.undone(), 1, "and put back");
+    assert!(farthest > Fixed16::from_int(300), "it was reported only {farthest} pixels away");
+    assert_eq!(company.undone(), 1, "it was not put back");
     assert_eq!(company.pond(0).ledger.brought, before.brought);
     let bells: Vec<Thing> =
         company.things(0).into_iter().map(|(_, thing)| thing).filter(|it| it.sort == Sort::Bell).collect();
@@ -268,7 +268,7 @@ fn the_bell_is_not_brought_by_one_alone_whatever_he_says() {
 }
 
 #[test]
-fn one_crate_does_not_become_a_stack_of_four() {
+fn crate_with_forged_count_scores_nothing() {
     let mut company = quiet(47);
     let (before, crates) = (company.pond(0).ledger, units(&company, Sort::Crate));
     company.cheat = Some((1, |session, loot| {
@@ -279,16 +279,20 @@ fn one_crate_does_not_become_a_stack_of_four() {
         }
     }));
     company.run_secs(2);
-    assert_eq!(units(&company, Sort::Crate), crates + 18, "six times three more were said to be there");
+    assert_eq!(units(&company, Sort::Crate), crates + 18, "the forged counts did not arrive");
     company.run_secs(10);
     company.cheat = None;
     company.run_secs(6);
-    assert_eq!((company.undone(), units(&company, Sort::Crate)), (6, crates), "as many as before");
+    assert_eq!(
+        (company.undone(), units(&company, Sort::Crate)),
+        (6, crates),
+        "not all forged counts were undone"
+    );
     assert_eq!(company.pond(0).ledger.brought, before.brought);
 }
 
 #[test]
-fn boats_that_leap_to_the_paddles_open_no_sluice() {
+fn boats_that_leap_to_paddles_do_not_open_sluice() {
     let mut company = quiet(51);
     company.accomplice = Some(2);
     company.cheat = Some((1, |session, _| {
@@ -300,16 +304,16 @@ fn boats_that_leap_to_the_paddles_open_no_sluice() {
     }));
     for _ in 0..10 * 60 {
         company.frame();
-        assert!(!company.pond(0).ledger.open, "no player rowed there");
+        assert!(!company.pond(0).ledger.open, "the sluice opened");
     }
     for (seat, (x, y)) in [1, 2].into_iter().zip(PADDLES) {
         let boat = company.pond(0).boats[seat].unwrap();
-        assert!(water::is_within(boat.place, water::at(x, y), PADDLE_REACH), "the leap was seen");
+        assert!(water::is_within(boat.place, water::at(x, y), PADDLE_REACH), "no leap arrived");
     }
 }
 
 #[test]
-fn what_honest_players_bring_counts_and_nothing_is_undone() {
+fn honest_deliveries_count_and_none_is_undone() {
     let mut brought = 0;
     for seed in [53, 54, 55] {
         let mut company = Cluster::of(4, seed, bad_wifi());
@@ -324,7 +328,7 @@ fn what_honest_players_bring_counts_and_nothing_is_undone() {
 }
 
 #[test]
-fn flood_of_things_ends_only_link_of_its_sender() {
+fn object_flood_ends_only_link_of_its_sender() {
     let mut company = Cluster::of(3, 59, Conditions::latency_ms(20));
     company.run_until(|company| (1..3).all(|me| company.session(me).iter::<Thing>().count() >= THINGS));
     company.cheat = Some((2, |session, _| {
@@ -335,13 +339,13 @@ fn flood_of_things_ends_only_link_of_its_sender() {
     company.run_until(|company| (0..2).all(|me| company.session(me).roster().len() == 2));
     let rowed = company.pond(0).boats[1].map(|boat| boat.place);
     company.run_secs(4);
-    assert!(company.session(0).roster().by_slot(Slot::at(1)).is_some(), "the other is still there");
-    assert_ne!(company.pond(0).boats[1].map(|boat| boat.place), rowed, "and rows");
+    assert!(company.session(0).roster().by_slot(Slot::at(1)).is_some(), "another peer was disconnected");
+    assert_ne!(company.pond(0).boats[1].map(|boat| boat.place), rowed, "the other peer's boat does not move");
     company.run_until(|company| (0..2).all(|me| company.session(me).iter::<Thing>().count() < THINGS + 20));
 }
 
 #[test]
-fn after_a_split_there_is_one_pond_and_enough_in_it() {
+fn healed_partition_keeps_one_pond_with_enough_things() {
     let mut company = Cluster::of(4, 61, bad_wifi());
     company.run_until(|company| (1..4).all(|me| company.session(me).iter::<Thing>().count() >= THINGS));
     company.split(Some(vec![vec![0, 1], vec![2, 3]]));

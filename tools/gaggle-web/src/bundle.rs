@@ -1,23 +1,25 @@
-//! From a crate to what a browser loads: the module and the glue around it.
+//! The page of a crate: wasm module, glue, files, version, packed for a server.
+//!
+//! `cargo xtask play`, `server` and browser tests call it. Absent: what pages show.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Version of wasm-bindgen that a module must be built with: that of the glue's maker.
+/// Version of wasm-bindgen that a module needs: that of the glue's generator.
 const GLUE: &str = "0.2.130";
 
-/// How a page's module is built.
+/// Build of a page's module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Build {
-    /// For players far away: smallest module, compressed, without messages of panics.
+    /// For distant players: the smallest module, compressed, without panic messages.
     Small,
-    /// For this machine: several times as fast to build, not compressed, with names and messages.
+    /// For this machine: several times as fast to build, uncompressed, with names and messages.
     Local,
 }
 
 impl Build {
-    /// Name of the cargo profile, which is also its folder.
+    /// Name of the cargo profile and of its folder.
     const fn profile(self) -> &'static str {
         match self {
             Build::Small => "page",
@@ -25,7 +27,7 @@ impl Build {
         }
     }
 
-    /// The same profile where a workspace does not define it.
+    /// Settings of the profile, for workspaces that do not define it.
     const fn settings(self) -> [&'static str; 6] {
         match self {
             Build::Small => [
@@ -48,23 +50,22 @@ impl Build {
     }
 }
 
-/// Builds an example of `package` for the browser and puts `NAME.js` and `NAME_bg.wasm` into `out`.
+/// Builds an example of `package` for the browser into `NAME.js` and `NAME_bg.wasm` in `out`.
 ///
 /// # Errors
-/// Says which step failed; cargo's own words went to the terminal.
+/// Names the failed step; cargo's output is in the terminal.
 pub fn bundle_example(workspace: &Path, package: &str, example: &str, out: &Path) -> Result<(), String> {
     let built = build(workspace, Build::Small, package, &["--example", example])?;
     let module = built.join("examples").join(format!("{example}.wasm"));
     make_glue(&module, example, out, Finish { panics: Panics::Report, is_short: true })
 }
 
-/// Builds the arcade and puts its whole page into `out`, packed: one module for every game, each
-/// loaded when it is wanted. `base` is the address the page will have, as
-/// `https://play.example.org/`: the preview of a link in messengers shows a picture only with a
-/// full address. Empty leaves the address relative.
+/// Builds the arcade's whole page into `out`, packed: one module per game, loaded on demand. `base`
+/// is the page's future address, as `https://play.example.org/`, because the preview of a link
+/// needs a full address for its picture; empty leaves it relative.
 ///
 /// # Errors
-/// Says which step failed; cargo's own words went to the terminal.
+/// Names the failed step; cargo's output is in the terminal.
 pub fn bundle_arcade(workspace: &Path, out: &Path, base: &str, kind: Build) -> Result<(), String> {
     let folder = workspace.join("apps/arcade");
     let built = build(workspace, kind, "arcade", &["--bins"])?;
@@ -85,8 +86,8 @@ pub fn bundle_arcade(workspace: &Path, out: &Path, base: &str, kind: Build) -> R
     }
 }
 
-/// Puts the files around the modules beside them. The page asks for modules by their version, so
-/// that browsers may keep them.
+/// Copies the files of the page. It requests modules with their version, so that browsers may cache
+/// them.
 fn copy_page(from: &Path, out: &Path, base: &str) -> Result<(), String> {
     let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let version = version_of(out).map_err(|error| failed(out, error))?;
@@ -107,9 +108,8 @@ fn copy_page(from: &Path, out: &Path, base: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A script, style sheet or page without whole lines of comment and without indents: what only
-/// developers read is not loaded. A text over several lines is left as it is, since an indent means
-/// something there.
+/// A script, style sheet or page without comment lines and indents. A text over several lines keeps
+/// its indents, which belong to it.
 fn bare_script(text: &str) -> String {
     if text.lines().any(|line| line.matches('`').count() % 2 == 1) {
         return text.to_string();
@@ -119,12 +119,12 @@ fn bare_script(text: &str) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// An address to which the name of a file can be added.
+/// An address with a slash at its end, for file names to follow.
 fn folder_of(base: &str) -> String {
     if base.is_empty() || base.ends_with('/') { base.to_string() } else { format!("{base}/") }
 }
 
-/// A number that is another one if any module or its glue is another.
+/// A version that differs if any module or glue differs.
 fn version_of(out: &Path) -> Result<String, std::io::Error> {
     let is_module = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -143,7 +143,7 @@ fn version_of(out: &Path) -> Result<String, std::io::Error> {
     Ok(format!("{hash:016x}"))
 }
 
-/// Builds parts of a package for the browser; where its modules are.
+/// Builds parts of a package for the browser. Returns the folder of its modules.
 fn build(workspace: &Path, kind: Build, package: &str, parts: &[&str]) -> Result<PathBuf, String> {
     ensure_target()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
@@ -159,16 +159,16 @@ fn build(workspace: &Path, kind: Build, package: &str, parts: &[&str]) -> Result
     Ok(target.join(TARGET).join(kind.profile()))
 }
 
-/// What becomes of a panic in a page.
+/// Handling of panics in a page.
 #[derive(Clone, Copy, PartialEq)]
 enum Panics {
-    /// A trap without a message, for pages that set no panic hook.
+    /// A trap without a message, for pages without a panic hook.
     Trap,
-    /// Whatever the program's panic hook does.
+    /// The program's panic hook.
     Report,
 }
 
-/// What is done to a module besides making its glue.
+/// Processing of a module besides its glue.
 #[derive(Clone, Copy)]
 struct Finish {
     panics: Panics,
@@ -190,8 +190,8 @@ fn make_glue(module: &Path, name: &str, out: &Path, finish: Finish) -> Result<()
     if finish.is_short { crate::shorten::shorten(out, name) } else { Ok(()) }
 }
 
-/// A page around a module that makes its own canvas. Its style and its script are files of their
-/// own, so that servers may forbid any that are not.
+/// Page of a module that makes its own canvas. Style and script are separate files, so that servers
+/// may forbid inline ones.
 const PAGE: &str = r#"<!doctype html>
 <html lang="en">
 <head>
@@ -217,11 +217,11 @@ await init({ module_or_path: 'MODULE_bg.wasm' });
 document.documentElement.dataset.ready = 'yes';
 ";
 
-/// Builds the program in `folder`, which is any crate, for the browser and puts a whole page
-/// into `out`: the module, the glue and `index.html`, its own if it has one.
+/// Builds the program in `folder`, which may be any crate, for the browser into a whole page in
+/// `out`: module, glue and `index.html`, the crate's own if it has one.
 ///
 /// # Errors
-/// Says which step failed; cargo's own words went to the terminal.
+/// Names the failed step; cargo's output is in the terminal.
 pub fn bundle_program(folder: &Path, out: &Path, kind: Build) -> Result<(), String> {
     ensure_target()?;
     let cargo = || Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -242,7 +242,7 @@ pub fn bundle_program(folder: &Path, out: &Path, kind: Build) -> Result<(), Stri
     let root = PathBuf::from(metadata["workspace_root"].as_str().unwrap_or_default());
     let lock = root.join("Cargo.lock");
     if !lock.exists() {
-        // Versions known to work together. What the crate does not need cargo drops.
+        // Versions that work together; cargo drops those the crate does not need.
         let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
         std::fs::copy(&ours, &lock).map_err(|error| format!("{}: {error}", lock.display()))?;
     }
@@ -267,7 +267,7 @@ pub fn bundle_program(folder: &Path, out: &Path, kind: Build) -> Result<(), Stri
     }
 }
 
-/// Whether a lock file has the version of wasm-bindgen that the glue's maker can read.
+/// Checks that a lock file has the version of wasm-bindgen that the glue's generator reads.
 fn check_glue(lock: &str) -> Result<(), String> {
     let mut lines = lock.lines().skip_while(|line| *line != "name = \"wasm-bindgen\"");
     let version = lines.nth(1).and_then(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
@@ -280,10 +280,10 @@ fn check_glue(lock: &str) -> Result<(), String> {
     }
 }
 
-/// Puts a page into `out` around the module of this name there, which makes its own canvas.
+/// Writes a page into `out` around the module of this name there, which makes its own canvas.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If a file cannot be written.
 pub fn write_page(name: &str, out: &Path) -> Result<(), String> {
     let script = SCRIPT.replace("MODULE", &name.replace('-', "_"));
     for (file, text) in
@@ -295,7 +295,7 @@ pub fn write_page(name: &str, out: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The program of the package a manifest is of.
+/// Name of the program in a manifest's package.
 fn program(metadata: &serde_json::Value, manifest: &Path) -> Option<String> {
     let manifest = manifest.canonicalize().ok()?;
     let is_it = |package: &&serde_json::Value| {
@@ -308,12 +308,12 @@ fn program(metadata: &serde_json::Value, manifest: &Path) -> Option<String> {
     package["targets"].as_array()?.iter().find(is_program)?["name"].as_str().map(str::to_string)
 }
 
-/// The standard library for the browser's target, installed if it is missing.
+/// Installs the standard library for the browser's target if it is missing.
 fn ensure_target() -> Result<(), String> {
     let folder = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
     let folder = folder.map_err(|error| format!("rustc cannot be started: {error}"))?.stdout;
     let folder = String::from_utf8_lossy(&folder).trim().to_string();
-    // The folder alone proves nothing: removing a target leaves it behind empty.
+    // An empty folder remains after a target is removed, so the folder alone proves nothing.
     if std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) {
         return Ok(());
     }
@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_wasm_bindgen_in_lock_is_an_error_with_advice() {
+    fn other_wasm_bindgen_in_lock_is_error_with_advice() {
         let lock = |version: &str| {
             format!(
                 "[[package]]\nname = \"web\"\nversion = \"1\"\n\n[[package]]\nname = \"wasm-bindgen\"\nversion = \"{version}\"\n"
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn picture_of_a_known_address_is_named_in_full() {
+    fn picture_of_page_with_known_address_has_full_address() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/arcade/page");
         let out = std::env::temp_dir().join(format!("gaggle-bundle-{}", std::process::id()));
         std::fs::create_dir_all(&out).expect("a folder");

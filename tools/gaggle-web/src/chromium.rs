@@ -1,4 +1,6 @@
-//! A real Chromium without a screen, driven as a person would: pages, keys, pictures.
+//! A headless Chromium driven like a person would: pages, keys, touches, pictures.
+//!
+//! Tests and benches of pages call it. Absent: what pages do.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,13 +15,13 @@ use crate::devtools::DevTools;
 /// Names under which the browser may be installed.
 const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// A browser that takes longer than this does not start.
+/// Time within which a browser starts.
 const START_WITHIN: Duration = Duration::from_secs(120);
 
-/// Within this time a browser has left a page for the next one.
+/// Time within which a browser leaves a page for the next one.
 const LOAD_WITHIN: Duration = Duration::from_secs(60);
 
-/// A running browser with a profile of its own. Ends when dropped.
+/// A running browser with a profile of its own; ended when dropped.
 pub struct Chromium {
     process: Child,
     profile: PathBuf,
@@ -48,7 +50,7 @@ impl Chromium {
         let mut browser = Starting { process: Some(process), profile };
         let (port, path) = browser.wait_for_port()?;
         let mut devtools = DevTools::connect(port, &path)?;
-        // Downloads of a page must not end up in a folder of the developer who runs the tests.
+        // Downloads of a page must not reach a folder of the developer who runs the tests.
         devtools.call(None, "Browser.setDownloadBehavior", &json!({ "behavior": "deny" }))?;
         let process = browser.process.take().ok_or("the browser has ended")?;
         let profile = std::mem::take(&mut browser.profile);
@@ -58,24 +60,23 @@ impl Chromium {
     /// Opens a page in a window of its own.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn open(&self, url: &str) -> Result<Page, String> {
         self.open_after("", url)
     }
 
-    /// Opens a page in which a script runs before anything of its own: for taking something away
-    /// from it. It runs again whenever the page is loaded.
+    /// Opens a page in which a script runs before the page's own, also after each reload: for
+    /// removing parts of the browser's API.
     ///
-    /// # Errors
-    /// If the browser refuses.
+    /// # Errors If the browser rejects it.
     pub fn open_after(&self, script: &str, url: &str) -> Result<Page, String> {
         self.open_in(true, script, url)
     }
 
-    /// The same in a new tab of the window that was opened last, whose tab before is hidden then.
+    /// Opens a page in a new tab of the last opened window, which hides that window's tab.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn open_tab(&self, script: &str, url: &str) -> Result<Page, String> {
         self.open_in(false, script, url)
     }
@@ -108,7 +109,7 @@ impl Drop for Chromium {
     }
 }
 
-/// A browser that has not told its port yet; cleaned up if it never does.
+/// A browser that has not printed its port yet; ended if it never does.
 struct Starting {
     process: Option<Child>,
     profile: PathBuf,
@@ -146,8 +147,7 @@ fn start_program(program: &str, profile: &Path) -> Option<Child> {
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .args(["--remote-debugging-port=0", "--autoplay-policy=no-user-gesture-required"])
-        // Tests run in machines with little shared memory, and need loopback addresses as
-        // candidates.
+        // Test machines have little shared memory, and tests need loopback addresses as candidates.
         .args(["--disable-dev-shm-usage", "--allow-loopback-in-peer-connection"])
         .arg("--disable-features=WebRtcHideLocalIpsWithMdns")
         .arg(format!("--user-data-dir={}", profile.display()))
@@ -165,7 +165,7 @@ impl Page {
         devtools.call(Some(&self.session), method, params)
     }
 
-    /// The value of an expression; a promise is waited for.
+    /// Value of an expression; a promise is awaited.
     ///
     /// # Errors
     /// If the page throws.
@@ -199,10 +199,10 @@ impl Page {
         Err(format!("`{expression}` was not true within {} s {last}", patience.as_secs()))
     }
 
-    /// Sizes the page as a screen of so many CSS pixels, each of `scale` device pixels.
+    /// Sets the screen to this many CSS pixels, each of `scale` device pixels.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn resize(&self, width: u32, height: u32, scale: u32, mobile: bool) -> Result<(), String> {
         let params =
             json!({ "width": width, "height": height, "deviceScaleFactor": scale, "mobile": mobile });
@@ -212,119 +212,116 @@ impl Page {
     /// Presses or releases a key, named as in `KeyboardEvent.code`; `key` is what it types.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn key(&self, code: &str, key: &str, down: bool) -> Result<(), String> {
         let kind = if down { "keyDown" } else { "keyUp" };
         self.call("Input.dispatchKeyEvent", &json!({ "type": kind, "code": code, "key": key })).map(drop)
     }
 
-    /// Puts a finger down at a place of the page, in CSS pixels, or lifts it.
+    /// Touches a place of the page, in CSS pixels, or ends the touch.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn touch(&self, at: Option<(u32, u32)>) -> Result<(), String> {
         let kind = if at.is_some() { "touchStart" } else { "touchEnd" };
         let points: Vec<Value> = at.iter().map(|(x, y)| json!({ "x": x, "y": y })).collect();
         self.call("Input.dispatchTouchEvent", &json!({ "type": kind, "touchPoints": points })).map(drop)
     }
 
-    /// What the page looks like, as PNG.
+    /// Picture of the page as PNG.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn screenshot(&self) -> Result<Vec<u8>, String> {
         let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }))?;
         let data = text(&answer, "data")?;
         base64::engine::general_purpose::STANDARD.decode(data).map_err(|error| error.to_string())
     }
 
-    /// Goes to another address in the same tab.
+    /// Loads another address in the same tab.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn navigate(&self, url: &str) -> Result<(), String> {
         self.call("Page.navigate", &json!({ "url": url })).map(drop)
     }
 
-    /// Shows this tab of its window, and hides the one that was shown.
+    /// Shows this tab of its window and hides the one that was shown.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn to_front(&self) -> Result<(), String> {
         self.call("Page.bringToFront", &json!({})).map(drop)
     }
 
-    /// Loads the page again, and waits until the browser has left the old one: what is asked
-    /// afterwards is answered by the new one, or by none yet.
+    /// Reloads the page and waits until the browser has left the old one, so that later calls reach
+    /// the new one.
     ///
-    /// # Errors
-    /// If the browser refuses.
+    /// # Errors If the browser rejects it.
     pub fn reload(&self) -> Result<(), String> {
         self.eval("void (window.beforeReload = true)")?;
         self.call("Page.reload", &json!({}))?;
         self.wait_for("!window.beforeReload", LOAD_WITHIN)
     }
 
-    /// Loads a page again that has crashed.
+    /// Reloads a page that has crashed.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn revive(&self) -> Result<(), String> {
         self.call("Page.reload", &json!({})).map(drop)
     }
 
-    /// Puts the tab to sleep as browsers do with tabs in the background: it is hidden, and nothing
-    /// in it runs until [`Page::wake`].
+    /// Suspends the tab as browsers do in the background: it is hidden, and nothing in it runs
+    /// until [`Page::wake`].
     ///
-    /// # Errors
-    /// If the browser refuses.
+    /// # Errors If the browser rejects it.
     pub fn sleep(&self) -> Result<(), String> {
         self.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": false }))?;
         self.call("Page.setWebLifecycleState", &json!({ "state": "frozen" })).map(drop)
     }
 
-    /// Wakes the page up and shows it.
+    /// Resumes the page and shows it.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn wake(&self) -> Result<(), String> {
         self.call("Page.setWebLifecycleState", &json!({ "state": "active" }))?;
-        // Being active alone does not show a tab; to have the focus does.
+        // Only focus shows a tab; being active does not.
         self.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true })).map(drop)
     }
 
-    /// Stops the page where it is, as a computer does whose lid is closed: it is not told, and
-    /// nothing in it runs until [`Page::thaw`]. It must not be asked for anything meanwhile.
+    /// Stops the page as closing a laptop does: without an event, and nothing in it runs until
+    /// [`Page::thaw`]. It must not be called meanwhile.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn freeze(&self) -> Result<(), String> {
-        // A page does nothing at all while it asks its player something.
+        // A page does nothing while a dialog is open.
         self.eval("void setTimeout(() => alert('frozen'))").map(drop)
     }
 
-    /// Lets a page go on that was stopped.
+    /// Continues a page that was stopped.
     ///
     /// # Errors
-    /// If it does not stand still.
+    /// If it is not stopped.
     pub fn thaw(&self) -> Result<(), String> {
         self.call("Page.handleJavaScriptDialog", &json!({ "accept": true })).map(drop)
     }
 
-    /// Closes the page as a person would: it may say goodbye.
+    /// Closes the page as a person would, so that its unload events run.
     ///
     /// # Errors
-    /// If the browser refuses.
+    /// If the browser rejects it.
     pub fn close(&self) -> Result<(), String> {
         let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
         devtools.call(None, "Target.closeTarget", &json!({ "targetId": self.target })).map(drop)
     }
 
-    /// Ends the page's process without a word. [`Page::revive`] brings the tab back, with what it
-    /// had stored.
+    /// Kills the page's process. [`Page::revive`] loads the tab again, with its storage.
     ///
     /// # Errors
-    /// If the browser is not there any more.
+    /// If the browser has ended.
     pub fn crash(&self) -> Result<(), String> {
         let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
         // A crashed page does not answer.

@@ -1,4 +1,6 @@
-//! A browser's DevTools protocol: one socket, numbered calls, answers in any order.
+//! DevTools protocol of a browser: one socket, numbered calls, answers in any order.
+//!
+//! `chromium` calls it. Absent: what the calls mean.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -7,7 +9,7 @@ use serde_json::{Value, json};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Message, WebSocket};
 
-/// No call takes longer, or something hangs.
+/// Time within which a call is answered.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) struct DevTools {
@@ -20,7 +22,7 @@ impl DevTools {
         let stream = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
         let url = format!("ws://127.0.0.1:{port}{path}");
-        // Screenshots come as one message.
+        // Screenshots arrive as one message.
         let config =
             WebSocketConfig::default().max_message_size(Some(64 << 20)).max_frame_size(Some(64 << 20));
         let (socket, _) = tungstenite::client::client_with_config(url, stream, Some(config))
@@ -28,7 +30,7 @@ impl DevTools {
         Ok(DevTools { socket, calls: 0 })
     }
 
-    /// One call without waiting for the answer, which may never come.
+    /// A call whose answer, which may never come, is not awaited.
     pub(crate) fn tell(&mut self, session: Option<&str>, method: &str, params: &Value) -> Result<(), String> {
         self.calls += 1;
         let mut call = json!({ "id": self.calls, "method": method, "params": params });
@@ -38,7 +40,7 @@ impl DevTools {
         self.socket.send(Message::text(call.to_string())).map_err(|error| format!("{method}: {error}"))
     }
 
-    /// One call, answered.
+    /// A call. Returns its answer.
     pub(crate) fn call(
         &mut self,
         session: Option<&str>,

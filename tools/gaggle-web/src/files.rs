@@ -1,4 +1,6 @@
-//! Serves a directory and a few texts over HTTP, for pages under test.
+//! An HTTP server of a folder and a few texts, for pages under test.
+//!
+//! Browser tests start it. Absent: the lobby.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -6,25 +8,25 @@ use std::net::{IpAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A server on a free port of this machine, for as long as the process lives.
+/// A server on a free local port, until the process ends.
 #[derive(Debug)]
 pub struct FileServer {
     port: u16,
 }
 
 impl FileServer {
-    /// Serves the files of `directory`, and `texts` by their names (`index.html`, …) before them.
+    /// Serves the files of `directory`; `texts` by their names (`index.html`, …) take precedence.
     ///
     /// # Errors
-    /// If no port can be had.
+    /// If there is no free port.
     pub fn start(directory: &Path, texts: &[(&str, &str)]) -> Result<FileServer, String> {
         FileServer::on([127, 0, 0, 1].into(), 0, directory, texts)
     }
 
-    /// The same on a given address and port; port 0 takes a free one.
+    /// Serves on a given address and port; port 0 takes a free one.
     ///
     /// # Errors
-    /// If the port cannot be had.
+    /// If the port is taken.
     pub fn on(
         address: IpAddr,
         port: u16,
@@ -45,7 +47,7 @@ impl FileServer {
         Ok(FileServer { port })
     }
 
-    /// Where a file is.
+    /// Address of a file.
     pub fn url(&self, name: &str) -> String {
         format!("http://127.0.0.1:{}/{name}", self.port)
     }
@@ -59,7 +61,7 @@ fn answer(mut stream: TcpStream, directory: &Path, texts: &BTreeMap<String, Stri
     let path = if path.is_empty() { "index.html" } else { path };
     let body = match texts.get(path) {
         Some(text) => Some(text.clone().into_bytes()),
-        // Only plain names: nothing outside the directory.
+        // Only plain names, so nothing outside the folder.
         None if path.split('/').all(|part| part != "..") => {
             std::fs::read::<PathBuf>(directory.join(path)).ok()
         }

@@ -1,4 +1,4 @@
-//! Builds pages and drives a real browser. For tests and commands only: nothing of this is shipped.
+//! Pages and a browser for tests and commands; nothing here is shipped. Absent: what pages show.
 
 pub mod bundle;
 pub mod chromium;

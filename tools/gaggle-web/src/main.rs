@@ -1,6 +1,6 @@
-//! Pages for a server to serve: `gaggle-web arcade OUT [ADDRESS]` builds the arcade's,
-//! `gaggle-web program CRATE OUT` that of any crate, `gaggle-web example PACKAGE NAME OUT` that of
-//! an example. `--local` before them builds faster and larger, for this machine.
+//! Pages for a server: `gaggle-web arcade OUT [ADDRESS]` builds the arcade's, `gaggle-web program
+//! CRATE OUT` that of any crate, `gaggle-web example PACKAGE NAME OUT` that of an example.
+//! `--local` before them builds faster and larger. Absent: serving.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

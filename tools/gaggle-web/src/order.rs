@@ -1,16 +1,16 @@
-//! Puts a module's functions that begin alike side by side: Brotli finds likeness better at short
-//! distances, which saves 1 % of a page. What the module does stays the same.
+//! A module's functions sorted by their first bytes: Brotli finds repetitions better at short
+//! distances, which saves 1 % of a page. Behavior stays the same.
 //!
-//! Called before names are shortened. Absent: what the functions mean.
+//! `bundle` calls it before names are shortened. Absent: what the functions mean.
 
 use wasm_encoder::reencode::{Error, Reencode};
 use wasm_encoder::{CodeSection, FunctionSection, Module};
 use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef};
 
-/// Bytes of a function that are compared. Longer prefixes make no difference.
+/// Bytes of a function that are compared; longer prefixes make no difference.
 const PREFIX_BYTES: usize = 40;
 
-/// The module with its functions in another order. None if it is no module.
+/// The module with sorted functions; none if it is malformed.
 pub(crate) fn reorder(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut order = Order::of(bytes)?;
     let mut module = Module::new();
@@ -18,13 +18,13 @@ pub(crate) fn reorder(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(module.finish())
 }
 
-/// The new order of a module's own functions.
+/// New order of a module's own functions.
 struct Order {
-    /// Functions the module asks its host for: they come first and stay.
+    /// Imported functions, which come first and stay.
     imported: u32,
-    /// Where each place takes its function from, by old place.
+    /// By new place: the old place of its function.
     from: Vec<usize>,
-    /// Where each function goes to, by old place.
+    /// By old place: the new place of the function.
     to: Vec<u32>,
 }
 
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use wasm_encoder::{ExportKind, ExportSection, Function, ImportSection, TypeSection, ValType};
 
-    /// A module with an import and three functions: the first calls the last.
+    /// A module with an import and three functions, the first of which calls the last.
     fn module() -> Vec<u8> {
         let mut types = TypeSection::new();
         types.ty().function([], [ValType::I32]);

@@ -1,4 +1,6 @@
-//! Packs a page's files once, so that a server need not do it for every visitor.
+//! Compressed copies of a page's files, made once so that a server need not compress per visitor.
+//!
+//! `bundle` calls it. Absent: how a server chooses a copy.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -9,13 +11,13 @@ use brotli::enc::backward_references::BrotliEncoderMode;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// What is worth packing; pictures are packed already.
+/// Endings of files worth compressing; pictures are compressed already.
 const ENDINGS: [&str; 7] = ["css", "html", "js", "json", "svg", "wasm", "webmanifest"];
-/// Brotli's best: a tenth smaller than its next but one. It takes seconds, so what is packed
-/// already stays.
+/// Brotli's best level: a tenth smaller than two levels below. It takes seconds, so copies of
+/// unchanged files are kept.
 const BROTLI_LEVEL: i32 = 11;
 
-/// Writes `NAME.br` and `NAME.gz` beside every file of `directory` that is worth it.
+/// Writes `NAME.br` and `NAME.gz` beside every file of `directory` worth compressing.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -36,7 +38,7 @@ pub fn pack(directory: &Path) -> Result<(), String> {
             name
         };
         if std::fs::read(beside("br")).is_ok_and(|packed| unpacked(&packed).is_ok_and(|old| old == bytes)) {
-            // A server sends what is packed only where it is not older than what it packs.
+            // A server sends a copy only if it is not older than its file.
             for ending in ["gz", "br"] {
                 let file = std::fs::File::options().append(true).open(beside(ending)).map_err(failed)?;
                 file.set_modified(SystemTime::now()).map_err(failed)?;
@@ -63,9 +65,8 @@ fn brotli(bytes: &[u8], is_module: bool) -> std::io::Result<Vec<u8>> {
     if !is_module {
         return compress(bytes, &params);
     }
-    // What follows a byte depends on its upper bits, as instructions do on their kind; and what is
-    // alike changes often. How often, and how many near distances have codes of their own, is found
-    // by trying: the best of these saves half a kilobyte of a module.
+    // What follows a byte depends on its upper bits, as instructions do on their kind. The block
+    // size and the number of near distances were found by trial: half a kilobyte less per module.
     params.mode = BrotliEncoderMode::BROTLI_FORCE_MSB_PRIOR;
     let mut best: Option<Vec<u8>> = None;
     for (lgblock, direct) in [(16, 0), (16, 10), (17, 10)] {
@@ -91,11 +92,10 @@ fn unpacked(packed: &[u8]) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How many bytes go over the wire for these files of `directory`, packed as well as a browser
-/// takes them.
+/// Bytes on the wire for these files of `directory`, in the best encoding that a browser accepts.
 ///
 /// # Errors
-/// If one cannot be read.
+/// If a file cannot be read.
 pub fn wire_bytes(directory: &Path, names: &[&str]) -> std::io::Result<u64> {
     let mut bytes = 0;
     for name in names {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_unpacked_is_what_was_packed() {
+    fn packed_files_unpack_to_same_bytes() {
         let folder = std::env::temp_dir().join(format!("gaggle-pack-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let text = "geese fly in formation ".repeat(500);
@@ -129,15 +129,15 @@ mod tests {
         assert!(!folder.join("b.png.gz").exists());
         let (packed, picture) = (read("a.wasm.br").len(), text.len());
         assert_eq!(wire_bytes(&folder, &["a.wasm", "b.png"]).expect("a size"), (packed + picture) as u64);
-        // Written once more with the same bytes it is not packed again, but a server still takes
-        // what is.
+        // Written again with the same bytes, a file is not compressed again, but its copies are
+        // still sent.
         std::fs::write(folder.join("a.wasm"), &text).expect("a file");
         pack(&folder).expect("packed");
         let modified = |name: &str| {
             std::fs::metadata(folder.join(name)).and_then(|file| file.modified()).expect("a time")
         };
         assert!(modified("a.wasm.br") >= modified("a.wasm") && modified("a.wasm.gz") >= modified("a.wasm"));
-        // What changes is packed again.
+        // A changed file is compressed again.
         std::fs::write(folder.join("a.wasm"), "geese").expect("a file");
         pack(&folder).expect("packed");
         assert_eq!(

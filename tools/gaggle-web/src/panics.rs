@@ -1,13 +1,12 @@
-//! Replaces every call that panics by a trap. A page shows no panic's message and sets no panic
-//! hook, so the player sees the same: the browser reports `unreachable`. What only the message
-//! needed goes.
+//! Replacement of calls that panic by traps, with all code that only the message needs. A page
+//! without a panic hook behaves the same: the browser reports `unreachable`.
 //!
-//! Called for the arcade's modules. Absent: games built elsewhere, which may set a hook.
+//! `bundle` calls it for the arcade's modules. Absent: games built elsewhere, which may set a hook.
 
 use walrus::ir::{Instr, InstrSeqId, Unreachable, Visitor, dfs_in_order};
 use walrus::{FunctionId, FunctionKind, LocalFunction, Module};
 
-/// The standard library's functions that begin a panic, by a part of their names.
+/// Parts of the names of the standard library's functions that begin a panic.
 const BEGIN_PANIC: [&str; 13] = [
     "core::panicking::",
     "std::panicking::",
@@ -24,7 +23,8 @@ const BEGIN_PANIC: [&str; 13] = [
     "core::cell::lazy::",
 ];
 
-/// Cuts all panics of a module, and the functions that nothing calls then. How many calls it cut.
+/// Cuts all panics of a module, and functions without callers then. Returns the number of cut
+/// calls.
 pub(crate) fn cut_panics(module: &mut Module) -> usize {
     let panics: Vec<FunctionId> =
         module.funcs.iter().filter(|it| begins_panic(it)).map(|it| it.id()).collect();
@@ -45,7 +45,7 @@ fn begins_panic(function: &walrus::Function) -> bool {
     is_own && BEGIN_PANIC.iter().any(|begin| plain(name).starts_with(begin))
 }
 
-/// A name without the hashes of crates.
+/// A name without hashes of crates.
 fn plain(name: &str) -> String {
     let mut depth = 0;
     let mut is_outside = |letter: char| {
@@ -57,7 +57,7 @@ fn plain(name: &str) -> String {
     name.trim_start_matches('<').chars().filter(|letter| is_outside(*letter)).collect()
 }
 
-/// All sequences of instructions of a function.
+/// All instruction sequences of a function.
 fn sequences(function: &LocalFunction) -> Vec<InstrSeqId> {
     #[derive(Default)]
     struct All(Vec<InstrSeqId>);
@@ -71,7 +71,7 @@ fn sequences(function: &LocalFunction) -> Vec<InstrSeqId> {
     all.0
 }
 
-/// Cuts a sequence at the first call of a panic that never returns, and what was computed for it.
+/// Cuts a sequence at its first call of a panic that never returns, with what was computed for it.
 fn cut_calls(instructions: &mut Vec<(Instr, walrus::ir::InstrLocId)>, panics: &[FunctionId]) -> usize {
     let is_panic = |pair: &[(Instr, _)]| {
         // The compiler puts a trap behind each call that never returns.
@@ -86,7 +86,7 @@ fn cut_calls(instructions: &mut Vec<(Instr, walrus::ir::InstrLocId)>, panics: &[
     1
 }
 
-/// Whether an instruction changes nothing that is left after a trap.
+/// Whether an instruction has no effect that remains after a trap.
 fn is_pure(instruction: &Instr) -> bool {
     matches!(
         instruction,
@@ -108,8 +108,7 @@ mod tests {
     use super::*;
     use walrus::{FunctionBuilder, ValType};
 
-    /// A module with a function that panics, as the standard library names it, and one that calls
-    /// it.
+    /// A module with a function that panics under this name, and a caller of it.
     fn module(panic_name: &str) -> Module {
         let mut module = Module::default();
         let mut panics = FunctionBuilder::new(&mut module.types, &[ValType::I32], &[]);
@@ -124,7 +123,7 @@ mod tests {
             walrus::ConstExpr::Value(walrus::ir::Value::I32(0)),
         );
         let mut calls = FunctionBuilder::new(&mut module.types, &[], &[]);
-        // A change that stays, what is computed for the message, and the call.
+        // A lasting effect, a computation for the message, and the call.
         calls.func_body().i32_const(5).global_set(global).i32_const(1000).call(panics).unreachable();
         let calls = calls.finish(vec![], &mut module.funcs);
         module.exports.add("calls", calls);
@@ -156,12 +155,12 @@ mod tests {
             let mut module = module(name);
             assert_eq!(cut_panics(&mut module), 1, "{name}");
             assert_eq!(body(&module), "const set trap ");
-            assert_eq!(module.funcs.iter().count(), 1, "nothing calls {name} any more");
+            assert_eq!(module.funcs.iter().count(), 1, "{name} is still there");
         }
     }
 
     #[test]
-    fn other_call_that_never_returns_stays() {
+    fn other_diverging_call_stays() {
         let mut module = module("wasm_bindgen::throw_str");
         assert_eq!(cut_panics(&mut module), 0);
         assert_eq!(body(&module), "const set const call trap ");

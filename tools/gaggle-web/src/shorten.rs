@@ -1,39 +1,40 @@
-//! Smaller modules and glue of a page: short names for imports and closures, no comments.
+//! Short names for imports and closures in a page's module and glue, which end in incompressible
+//! hashes; no comments.
 //!
-//! Called by the bundler after wasm-bindgen. Names end in hashes that no compression shrinks.
-//! Absent: games, and any change to code or to constants other than names of source files.
+//! `bundle` calls it after wasm-bindgen. Absent: games, changes to code or to constants other than
+//! names of source files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The section of a module that names what it asks its host for.
+/// Section of a module's imports.
 const IMPORTS: u8 = 2;
-/// The section of a module that names what it offers its host.
+/// Section of a module's exports.
 const EXPORTS: u8 = 7;
-/// The section of a module that has its constants.
+/// Section of a module's constants.
 const DATA: u8 = 11;
-/// How the names of source files begin in a module. They locate panics, which no page shows.
+/// Starts of names of source files in a module; they locate panics, which no page shows.
 const SOURCES: [&[u8]; 7] = [
     b"/rustc/",
     b"/rust/deps/",
     b"/.cargo/registry/src/",
-    // Where the standard library's sources are installed, they are named instead of `/rustc/`.
+    // Where the standard library's sources are installed, their names replace `/rustc/`.
     b"/.rustup/toolchains/",
     b"core/gaggle",
     b"games/",
     b"shell/",
 ];
-/// What the names of closures have in them, in a module and in the glue.
+/// Part of the names of closures in module and glue.
 const CLOSURE: &str = "__closures__";
-/// Longer than any of them.
+/// Longer than any name of a source file.
 const SOURCE_BYTES_MAX: usize = 200;
-/// The kind of sections that say something about a module and are no part of it.
+/// Kind of sections that only describe the module.
 const CUSTOM: u8 = 0;
 
-/// Shortens `NAME.js` and `NAME_bg.wasm` of a folder, together.
+/// Shortens names in `NAME.js` and `NAME_bg.wasm` of a folder.
 ///
 /// # Errors
-/// If a file cannot be read or written, or is not what a glue maker makes.
+/// If a file cannot be read or written, or is not in the form that wasm-bindgen writes.
 pub(crate) fn shorten(folder: &Path, name: &str) -> Result<(), String> {
     let (glue, module) = (folder.join(format!("{name}.js")), folder.join(format!("{name}_bg.wasm")));
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -47,8 +48,8 @@ pub(crate) fn shorten(folder: &Path, name: &str) -> Result<(), String> {
     std::fs::write(glue, text).map_err(failed)
 }
 
-/// The module without custom sections and with short names for imports and closures, which go into
-/// `names`.
+/// The module without custom sections and with short names for imports and closures, which are
+/// added to `names`.
 fn shorten_module(bytes: &[u8], names: &mut BTreeMap<String, String>) -> Option<Vec<u8>> {
     let (head, mut rest) = bytes.split_at_checked(8)?;
     let mut out = head.to_vec();
@@ -69,8 +70,8 @@ fn shorten_module(bytes: &[u8], names: &mut BTreeMap<String, String>) -> Option<
     Some(out)
 }
 
-/// Constants with blanks for the names of source files, of the same length, so that every address
-/// stays valid.
+/// Constants with names of source files blanked to the same length, so that all addresses stay
+/// valid.
 fn blank_sources(section: &[u8]) -> Vec<u8> {
     let mut out = section.to_vec();
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
@@ -89,7 +90,7 @@ fn blank_sources(section: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Exports with short names for those that end in a hash: closures.
+/// Exports with short names for closures, whose names end in a hash.
 fn shorten_exports(section: &[u8], names: &mut BTreeMap<String, String>) -> Option<Vec<u8>> {
     let mut reader = Reader(section);
     let count = reader.number()?;
@@ -123,7 +124,7 @@ fn shorten_imports(section: &[u8], names: &mut BTreeMap<String, String>) -> Opti
             let short = names.entry(name).or_insert(next);
             write_bytes(&mut out, short.as_bytes());
         }
-        // Only functions are asked for: the glue makes no memories, tables or globals.
+        // Only functions: the glue provides no memories, tables or globals.
         let (&kind, after) = reader.0.split_first().filter(|(kind, _)| **kind == 0)?;
         reader.0 = after;
         out.push(kind);
@@ -136,12 +137,12 @@ fn shorten_imports(section: &[u8], names: &mut BTreeMap<String, String>) -> Opti
 fn shorten_glue(text: &str, names: &BTreeMap<String, String>) -> Result<String, String> {
     let mut text = text.to_string();
     let mut found = 0;
-    // Those of closures are all over the glue. Longer ones first: some begin like others.
+    // Names of closures occur all over the glue. Longer ones first, because some are prefixes.
     for (name, short) in names.iter().rev().filter(|(name, _)| name.contains(CLOSURE)) {
         found += usize::from(text.contains(name.as_str()));
         text = text.replace(name.as_str(), short);
     }
-    // Inside of a text over several lines an indent would mean something.
+    // In a text over several lines an indent belongs to the text.
     let is_plain = text.lines().all(|line| line.matches('`').count() % 2 == 0);
     let mut out = String::new();
     for line in text.lines() {
@@ -167,7 +168,7 @@ fn shorten_glue(text: &str, names: &BTreeMap<String, String>) -> Result<String, 
     Err(format!("the glue has {found} of {} names the module asks for", names.len()))
 }
 
-/// What is left of a section.
+/// The rest of a section.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -185,7 +186,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A length, and so many bytes.
+    /// A length and that many bytes.
     fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.number()?;
         let (bytes, rest) = self.0.split_at_checked(length as usize)?;
@@ -211,7 +212,7 @@ fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 mod tests {
     use super::*;
 
-    /// A module that asks for two functions, says who made it, and has a section of code.
+    /// A module with two imports, a producers section, and a code section.
     fn module() -> Vec<u8> {
         let mut imports = vec![2];
         for name in ["call_0123", "drop_4567"] {
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_sources_are_blank_and_nothing_moves() {
+    fn names_of_sources_are_blanked_at_same_length() {
         let data = b"Lost.rs core/gaggle-kit/src/few.rs/rustc/00/library/core/src/cell.rsA word, games/ and more\x01/a.rs\x02/.rustup/toolchains/1/src/b.rs";
         let blank = blank_sources(data);
         let (few, cell, other) = (" ".repeat(26), " ".repeat(34), " ".repeat(30));
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn closure_names_are_short_where_made_and_called() {
+    fn closure_names_are_shortened_in_module_and_glue() {
         let mut section = vec![3];
         let long = "x__convert__closures___h0123";
         for name in [long, &format!("{long}_5"), "memory"] {
@@ -253,13 +254,13 @@ mod tests {
         }
         assert_eq!(short, expected);
         let glue = format!("make({long});\nfunction {long}_5(a) {{\nwasm.{long}_5(a);\n}}\n");
-        let glue = shorten_glue(&glue, &names).expect("both are there");
+        let glue = shorten_glue(&glue, &names).expect("the glue has both names");
         assert_eq!(glue, "make(i0);\nfunction i1(a) {\nwasm.i1(a);\n}\n");
-        assert!(shorten_glue(&format!("make({long}_5)"), &names).is_err(), "one is missing");
+        assert!(shorten_glue(&format!("make({long}_5)"), &names).is_err(), "a missing name was accepted");
     }
 
     #[test]
-    fn module_and_glue_get_the_same_short_names() {
+    fn module_and_glue_get_same_short_names() {
         let mut names = BTreeMap::new();
         let short = shorten_module(&module(), &mut names).expect("a module");
         assert!(short.len() + 40 < module().len(), "{} bytes", short.len());
@@ -271,11 +272,11 @@ mod tests {
             glue,
             "const all = {\ni1: function(arg0) {\nreturn `a: ${arg0}`;\n},\ni2: other,\n};\nreturn {\ni0: all,\n};\n"
         );
-        assert!(shorten_glue("nothing of it", &names).is_err(), "a name that is not there is no page");
+        assert!(shorten_glue("nothing of it", &names).is_err(), "a missing name was accepted");
     }
 
     #[test]
-    fn what_is_no_module_is_none() {
+    fn malformed_module_is_none() {
         let whole = module();
         for cut in (0..whole.len()).filter(|cut| *cut != 8) {
             let read = shorten_module(&whole[..cut], &mut BTreeMap::new());

@@ -1,22 +1,22 @@
-//! `cargo xtask bench NAME [--json]`: runs one of the programs in `bench/`.
+//! `cargo xtask bench NAME [--json]`: runs one of the programs in `bench/`, a workspace of its own
+//! because of the libraries it compares with.
 //!
-//! That folder is a workspace of its own, because it pulls in the libraries it compares with. What
-//! a program prints and how it ends is its own affair: nothing is added to its standard output.
+//! `main` calls it. Adds nothing to a bench's standard output. Absent: what a bench measures.
 
 use std::process::ExitCode;
 
 use crate::needs::{self, ThisMachine};
 use crate::workspace::{self, Package, Workspace};
 
-/// Measured in a browser, by tests of the project itself: no other library measures the same.
+/// Bench in a browser, made of the project's own tests: no other library measures the same.
 pub(crate) const IN_A_BROWSER: (&str, &str) =
     ("arcade", "What a page costs: first load, a frame of every game, joining, four pages on a bad network");
 
-/// Runs the command line behind `cargo xtask bench`; what follows the name goes to the bench.
+/// Runs `cargo xtask bench`; arguments after the name go to the bench.
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let folder = workspace::root().join("bench");
     if !folder.join("Cargo.toml").is_file() {
-        return crate::refuse("There are no benches yet: they will live in bench/.");
+        return crate::refuse("there are no benches; they need bench/");
     }
     let workspace = match Workspace::load(&folder) {
         Ok(workspace) => workspace,
@@ -47,18 +47,18 @@ fn measure_in_a_browser() -> ExitCode {
     crate::hand_over(cargo.current_dir(workspace::root()))
 }
 
-/// The benches by name, with the package each is in.
+/// Benches by name, each with its package.
 fn benches(workspace: &Workspace) -> impl Iterator<Item = (&str, &Package)> {
     let of = |package| Package::targets(package, "bin").map(move |bin| (bin.name.as_str(), package));
-    // This program is a member there as well, for who stands in that folder.
+    // This program is a member of that workspace too, for runs from its folder.
     workspace.packages.iter().filter(|package| package.name != env!("CARGO_PKG_NAME")).flat_map(of)
 }
 
-/// What there is to choose from.
+/// The benches to choose from, as text.
 fn menu(wanted: Option<&str>, workspace: &Workspace) -> String {
     let mut menu = match wanted {
-        Some(name) => format!("There is no bench `{name}`. Choose one:"),
-        None => "Which bench? cargo xtask bench NAME [--json]".to_string(),
+        Some(name) => format!("there is no bench `{name}`; choose one:"),
+        None => "no bench is named; cargo xtask bench NAME [--json]".to_string(),
     };
     let programs = benches(workspace).map(|(name, package)| (name, package.description.as_str()));
     let all: Vec<(&str, &str)> = programs.chain([IN_A_BROWSER]).collect();
@@ -75,7 +75,7 @@ mod tests {
     use crate::workspace::Target;
 
     #[test]
-    fn the_menu_names_every_bench_and_what_it_measures() {
+    fn menu_lists_each_bench_with_its_description() {
         let targets = vec![Target { name: "link".into(), kind: "bin".into() }];
         let description = "Packets per second".to_string();
         let bench = Package { name: "bench-link".into(), description, targets, ..Package::default() };
@@ -83,7 +83,7 @@ mod tests {
         let targets = vec![Target { name: "xtask".into(), kind: "bin".into() }];
         let commands = Package { name: "xtask".into(), targets, ..Package::default() };
         let workspace = Workspace { packages: vec![bench, library, commands], ..Workspace::default() };
-        let expected = "There is no bench `lnik`. Choose one:\n  link    Packets per second\n  arcade  What a page costs";
+        let expected = "there is no bench `lnik`; choose one:\n  link    Packets per second\n  arcade  What a page costs";
         let menu = menu(Some("lnik"), &workspace);
         assert!(menu.starts_with(expected) && !menu.contains("xtask"), "{menu}");
     }

@@ -1,6 +1,7 @@
-//! `cargo xtask chaos …`: whole matches on bad networks, one per seed, by `gaggle-lab`; with
-//! `--replica` groups of machines that share objects, and with `--game drake` or `--game millpond`
-//! companies of that game's bots.
+//! `cargo xtask chaos …`: random matches on bad networks, one per seed, played by `gaggle-lab`.
+//!
+//! `--replica` plays replica sessions, `--game drake` and `--game millpond` those games with bots.
+//! `main` calls it. Absent: what a match checks.
 
 use std::process::ExitCode;
 
@@ -8,13 +9,13 @@ use crate::workspace::{self, Workspace};
 
 const LAB: &str = "gaggle-lab";
 
-/// Runs the command line behind `cargo xtask chaos`; what follows goes to the lab.
+/// Runs `cargo xtask chaos`; arguments go to the lab.
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let root = workspace::root();
     match Workspace::load(&root) {
         Err(error) => crate::refuse(&error),
         Ok(workspace) if workspace.package(LAB).is_none() => {
-            crate::refuse("There are no chaos runs yet: they will live in tools/gaggle-lab.")
+            crate::refuse("there are no chaos runs; they need tools/gaggle-lab")
         }
         Ok(_) => {
             let replica = arguments.contains(&"--replica");

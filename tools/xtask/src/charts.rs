@@ -1,7 +1,7 @@
 //! `cargo xtask charts`: results of benches as tables and pictures.
 //!
 //! Each file in `bench/results` becomes a table of `docs/benchmarks.md` and a picture in
-//! `docs/pictures`. A test compares all three. Absent: measuring.
+//! `docs/pictures`; a test compares all three. `main` calls it. Absent: measuring.
 
 #![allow(clippy::float_arithmetic, reason = "a picture is not simulated")]
 
@@ -13,11 +13,11 @@ use crate::workspace;
 
 /// Files of results, in the order of the document.
 const RESULTS: [&str; 6] = ["timeline", "replica", "server", "links", "attack", "page"];
-/// Pixels of a picture: text on the left, bars on the right, one row each.
+/// Width in pixels: text on the left, bars on the right.
 const WIDTH: f64 = 860.0;
 const BARS: f64 = 400.0;
 const ROW: f64 = 20.0;
-/// Doublings the scale shows on either side of "equal".
+/// Doublings on the scale to each side of "equal".
 const WORST: f64 = -3.5;
 const BEST: f64 = 7.5;
 
@@ -26,23 +26,23 @@ struct Row<'a> {
     scenario: &'a str,
     ours: &'a str,
     theirs: &'a str,
-    /// Library it stands beside, or `target`.
+    /// Library it is compared with, or `target`.
     beside: &'a str,
     unit: &'a str,
     is_higher_better: bool,
-    /// Words behind `cargo xtask bench`.
+    /// Arguments of `cargo xtask bench`.
     command: &'a str,
 }
 
 impl Row<'_> {
-    /// How many times better: above 1 is better than the other. None if one of them is 0.
+    /// Factor by which Gaggle is better; below 1 it is worse. None if one figure is 0.
     fn advantage(&self) -> Option<f64> {
         let (ours, theirs) = (self.ours.parse::<f64>().ok()?, self.theirs.parse::<f64>().ok()?);
         let ratio = if self.is_higher_better { ours / theirs } else { theirs / ours };
         (ratio.is_finite() && ratio > 0.0).then_some(ratio)
     }
 
-    /// Ours as a share or a multiple of theirs.
+    /// Gaggle's figure as a share or a multiple of the other.
     fn ratio(&self) -> String {
         let (Ok(ours), Ok(theirs)) = (self.ours.parse::<f64>(), self.theirs.parse::<f64>()) else {
             return String::new();
@@ -95,7 +95,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
     text.lines().skip(1).map(row).collect()
 }
 
-/// The table of a file of results, as the document has it.
+/// Table of a file of results, as in the document.
 fn table(rows: &[Row<'_>]) -> String {
     let mut out = "| Scenario | Gaggle | Other | Ratio | Command |\n|---|---|---|---|---|\n".to_string();
     for row in rows {
@@ -114,7 +114,7 @@ fn table(rows: &[Row<'_>]) -> String {
     out
 }
 
-/// Bars to the right of the middle line are better than the other, on a scale of doublings.
+/// Bars on a scale of doublings: right of the middle is better than the other.
 fn picture(rows: &[Row<'_>]) -> String {
     let x_of = |doublings: f64| {
         BARS + (doublings.clamp(WORST, BEST) - WORST) / (BEST - WORST) * (WIDTH - BARS - 50.0)
@@ -138,7 +138,7 @@ fn picture(rows: &[Row<'_>]) -> String {
         let y = ROW * (nth as f64 + 1.5);
         let name = format!("{} (beside {})", row.scenario, row.beside);
         _ = writeln!(svg, "<text x=\"8\" y=\"{:.0}\" fill=\"#eef1e6\">{name}</text>", y + 9.0);
-        // A zero of ours is better than any number.
+        // Zero is better than any number.
         let advantage = row.advantage().map_or(BEST, f64::log2);
         let (from, to) = (equal.min(x_of(advantage)), equal.max(x_of(advantage)));
         let color = if advantage < 0.0 { "#d9734e" } else { "#7fb069" };
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn picture_colors_what_is_worse() {
+    fn picture_colors_worse_rows() {
         let picture = picture(&rows(TEXT));
         assert_eq!((picture.matches("#7fb069").count(), picture.matches("#d9734e").count()), (2, 1));
     }

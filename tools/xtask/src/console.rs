@@ -1,17 +1,19 @@
-//! What people see while a command runs: one line per step, and below it, on a terminal, one line
-//! that moves. In a log file the moving line becomes a sign of life every few seconds.
+//! Output of a running command: one line per step, and on a terminal one moving line below it. In a
+//! log file the moving line becomes an occasional plain line.
+//!
+//! `Context` writes to it. Absent: what the lines say.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/// Often enough to show that a build goes on, rare enough to keep a log readable.
+/// Interval of plain lines: shows that a build goes on and keeps a log readable.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
-/// Between two pictures of the moving line.
+/// Interval of updates of the moving line.
 const FRAME: Duration = Duration::from_millis(80);
 
-/// How a line should stand out.
+/// Emphasis of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Quiet,
@@ -20,12 +22,12 @@ pub(crate) enum Tone {
     Strong,
 }
 
-/// The terminal or log file everything is written to.
+/// The terminal or log file that output goes to.
 pub(crate) struct Console {
     out: Box<dyn Write>,
     moving: bool,
-    colour: bool,
-    /// When the moving line was last written.
+    color: bool,
+    /// Time of the last update of the moving line.
     last_sign: Instant,
     is_painted: bool,
     turn: usize,
@@ -33,41 +35,33 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Standard output, moving and coloured if it is a terminal that wants to be.
+    /// Standard output, with moving line and colors if it is a terminal.
     pub(crate) fn stdout() -> Console {
         let terminal =
             std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Console::over(Box::new(std::io::stdout()), terminal, colour)
+        let color = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Console::over(Box::new(std::io::stdout()), terminal, color)
     }
 
-    /// Somewhere else, neither moving nor coloured.
+    /// Another output, without moving line and colors.
     #[cfg(test)]
     pub(crate) fn plain(out: impl Write + 'static) -> Console {
         Console::over(Box::new(out), false, false)
     }
 
-    fn over(out: Box<dyn Write>, moving: bool, colour: bool) -> Console {
-        Console {
-            out,
-            moving,
-            colour,
-            last_sign: Instant::now(),
-            is_painted: false,
-            turn: 0,
-            after_gap: true,
-        }
+    fn over(out: Box<dyn Write>, moving: bool, color: bool) -> Console {
+        Console { out, moving, color, last_sign: Instant::now(), is_painted: false, turn: 0, after_gap: true }
     }
 
-    /// Whether programs started from here should colour what they print.
-    pub(crate) fn is_coloured(&self) -> bool {
-        self.colour
+    /// Whether child programs should print colors.
+    pub(crate) fn is_colored(&self) -> bool {
+        self.color
     }
 
     /// Text in a tone, for use inside a line.
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
         let code = match tone {
-            _ if !self.colour => return text.to_string(),
+            _ if !self.color => return text.to_string(),
             Tone::Quiet => "2",
             Tone::Good => "32",
             Tone::Bad => "31",
@@ -76,7 +70,7 @@ impl Console {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
-    /// Writes a line that stays. A reader who went away is no reason to stop.
+    /// Writes a permanent line. A closed pipe is ignored.
     pub(crate) fn line(&mut self, text: &str) {
         if std::mem::take(&mut self.is_painted) {
             let _ = write!(self.out, "\r\x1b[2K");
@@ -86,19 +80,19 @@ impl Console {
         self.after_gap = text.is_empty();
     }
 
-    /// An empty line, unless there is one already.
+    /// Writes an empty line unless the last one is empty.
     pub(crate) fn gap(&mut self) {
         if !self.after_gap {
             self.line("");
         }
     }
 
-    /// Starts the clock of a step, so that short steps leave no sign of life in a log.
+    /// Starts the clock of a step, so that short steps print no plain line.
     pub(crate) fn begin(&mut self) {
         self.last_sign = Instant::now();
     }
 
-    /// Shows what is going on right now, if it is time to.
+    /// Shows the present activity, if an update is due.
     pub(crate) fn activity(&mut self, step: &str, elapsed: Duration, doing: &str) {
         let pause = if self.moving { FRAME } else { SIGN_OF_LIFE };
         if self.last_sign.elapsed() < pause {
@@ -111,14 +105,14 @@ impl Console {
         }
         self.turn = (self.turn + 1) % SPINNER.len();
         let (time, doing) = (self.paint(Tone::Quiet, &time), self.paint(Tone::Quiet, doing));
-        // Without line wrapping (?7l) a long text is cut at the edge, whatever the width.
+        // Without line wrapping (?7l) the terminal cuts a long text at its edge.
         let _ = write!(self.out, "\r\x1b[2K\x1b[?7l{} {step:<8} {time}  {doing}\x1b[?7h", SPINNER[self.turn]);
         let _ = self.out.flush();
         self.is_painted = true;
     }
 }
 
-/// A time as people say it: `4.2 s`, `1 m 05 s`.
+/// Text of a duration: `4.2 s`, `1 m 05 s`.
 pub(crate) fn duration(time: Duration) -> String {
     let tenths = (time.as_millis() + 50) / 100;
     if tenths < 600 {
@@ -134,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_read_like_times() {
+    fn durations_have_readable_units() {
         for (millis, text) in [
             (0, "0.0 s"),
             (49, "0.0 s"),
@@ -148,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_file_gets_no_escape_codes() {
+    fn log_file_gets_no_escape_codes() {
         let console = Console::plain(Vec::new());
         assert_eq!(console.paint(Tone::Bad, "oh"), "oh");
     }

@@ -1,4 +1,6 @@
-//! What a step has to work with: commands that show what they do, and words for how it ended.
+//! The environment of a step: its commands, their progress, and how a result is reported.
+//!
+//! `test` makes one, all steps take it. Absent: what a step checks.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,27 +15,26 @@ use crate::process::{self, Ended};
 use crate::steps::Depth;
 use crate::workspace::{self, Workspace};
 
-/// The project, the console, and the step that is running.
+/// Project, console and the running step.
 pub(crate) struct Context {
     pub(crate) root: PathBuf,
     pub(crate) workspace: Workspace,
     pub(crate) console: Console,
-    /// How much was asked for.
+    /// Depth that was asked for.
     pub(crate) depth: Depth,
     step: &'static str,
     started: Instant,
     doing: String,
-    /// Compiler errors printed so far: what breaks clippy breaks the tests as well, and is printed
-    /// once.
+    /// Compiler errors printed so far: a later step with the same errors refers to them.
     shown: BTreeSet<Vec<String>>,
 }
 
-/// Why a step failed, for a person.
+/// Why a step failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// A few words behind the step's name.
+    /// A few words after the step's name.
     pub(crate) summary: String,
-    /// The useful part of what was printed.
+    /// The useful part of the output.
     pub(crate) details: Vec<String>,
     /// One line: what to do.
     pub(crate) remedy: String,
@@ -58,12 +59,12 @@ impl Context {
         Context { root, workspace, console, depth: Depth::Usual, step, started, doing, shown }
     }
 
-    /// The same at another depth than the usual one.
+    /// Sets another depth than the usual one.
     pub(crate) fn with_depth(self, depth: Depth) -> Context {
         Context { depth, ..self }
     }
 
-    /// A cargo command in the project's root that draws its progress for us to show.
+    /// A cargo command in the project's root, with progress bars to show.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = workspace::cargo();
         command
@@ -71,11 +72,11 @@ impl Context {
             .current_dir(&self.root)
             .env("CARGO_TERM_PROGRESS_WHEN", "always")
             .env("CARGO_TERM_PROGRESS_WIDTH", "100")
-            .env("CARGO_TERM_COLOR", if self.console.is_coloured() { "always" } else { "never" });
+            .env("CARGO_TERM_COLOR", if self.console.is_colored() { "always" } else { "never" });
         command
     }
 
-    /// Runs a command to its end, showing what it does.
+    /// Runs a command to its end and shows its progress.
     pub(crate) fn run(&mut self, mut command: Command) -> io::Result<Ended> {
         let log = self.log();
         process::run(&mut command, &log, |line| {
@@ -86,20 +87,19 @@ impl Context {
         })
     }
 
-    /// Says what is going on, when no command says it.
+    /// Shows an activity that is not a command.
     pub(crate) fn doing(&mut self, what: &str) {
         self.doing = what.to_string();
         self.console.activity(self.step, self.started.elapsed(), &self.doing);
     }
 
-    /// Runs a command that is content or prints diagnostics; `summary` says what it means if it
-    /// does.
+    /// Runs a command whose failure means `summary`.
     pub(crate) fn check(&mut self, command: Command, summary: &str) -> Result<Ended, Failure> {
         let ended = self.run(command)?;
         if ended.success { Ok(ended) } else { Err(self.failure(&ended, summary)) }
     }
 
-    /// A failure explained by the compiler's errors, as far as no earlier step has shown them.
+    /// A failure with the compiler's errors that no earlier step has printed.
     pub(crate) fn failure(&mut self, ended: &Ended, summary: &str) -> Failure {
         let found = excerpt::diagnostics(&ended.lines);
         let fresh: Vec<_> =
@@ -126,19 +126,19 @@ impl Context {
         self.workspace.target.join("xtask").join(format!("{}.log", self.step))
     }
 
-    /// Puts the log of what ran last out of the way of what runs next.
+    /// Moves the last log away, so that the next command does not overwrite it.
     pub(crate) fn keep_log(&self) -> io::Result<()> {
         std::fs::rename(self.log(), self.log().with_extension("first.log"))
     }
 
-    /// A step starts.
+    /// Starts a step.
     pub(crate) fn begin(&mut self, step: &'static str) {
         (self.step, self.started) = (step, Instant::now());
         self.console.begin();
         self.doing("");
     }
 
-    /// The step is over: writes its line and, if it failed, why and what to do.
+    /// Ends a step: prints its line and, if it failed, why and what to do.
     pub(crate) fn end(&mut self, result: Result<String, Failure>) {
         let time = duration(self.started.elapsed());
         let console = &mut self.console;
@@ -195,7 +195,7 @@ impl Machine for Context {
     }
 }
 
-/// A path as seen from the root, if it lies below it.
+/// A path relative to the root, if it is below it.
 fn shorter(path: &Path, root: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_step_has_shown_the_next_only_refers_to() {
+    fn repeated_error_is_referred_to_instead_of_printed() {
         let mut context = Context::new("/nowhere".into(), Workspace::default(), Console::plain(Vec::new()));
         let lines = |text: &str| Ended { success: false, lines: text.lines().map(str::to_string).collect() };
         let broken = lines(
@@ -216,6 +216,6 @@ mod tests {
         let second = context.failure(&broken, "it still does not compile");
         assert_eq!((second.details.len(), second.remedy.as_str()), (0, "The errors are those shown above."));
         let other = context.failure(&lines("killed\n"), "it ended");
-        assert_eq!(other.details, ["killed"], "whatever there is, when nothing looks like an error");
+        assert_eq!(other.details, ["killed"], "output without errors must be kept");
     }
 }

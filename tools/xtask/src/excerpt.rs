@@ -1,16 +1,17 @@
-//! Finds the useful part of what a failed program printed.
+//! The useful part of a failed program's output: diagnostics, failed tests.
+//!
+//! `Context` and `steps::suite` call it. Absent: how programs run.
 
-use crate::process::without_colour;
+use crate::process::without_color;
 
-/// A screenful; the rest is in the log file.
+/// Lines of one screen; the rest is in the log file.
 const LINES_MAX: usize = 60;
 
-/// The compiler's errors, a paragraph each, without cargo's lines around and between them; its
-/// warnings if there is no error.
+/// Compiler errors, one paragraph each, without cargo's lines; warnings if there is no error.
 pub(crate) fn diagnostics(lines: &[String]) -> Vec<Vec<String>> {
     let all = |first: &str| {
         let paragraphs = lines.split(|line| line.trim().is_empty()).filter_map(|paragraph| {
-            let start = paragraph.iter().position(|line| is_diagnostic(&without_colour(line), first))?;
+            let start = paragraph.iter().position(|line| is_diagnostic(&without_color(line), first))?;
             Some(paragraph[start..].iter().filter(|line| !is_status(line)).cloned().collect())
         });
         paragraphs.collect::<Vec<_>>()
@@ -24,25 +25,25 @@ pub(crate) fn joined(paragraphs: &[Vec<String>]) -> Vec<String> {
     paragraphs.join(&String::new())
 }
 
-/// One test that failed, or a whole test program that crashed.
+/// A failed test, or a crashed test program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FailedTest {
-    /// `None`: the program ended before its tests did, so the test is unknown.
+    /// `None`: the program crashed, so the test is unknown.
     pub(crate) name: Option<String>,
-    /// What cargo wants to hear to run its test program alone: `-p gaggle-kit --lib`.
+    /// Cargo's arguments that select its test program: `-p gaggle-kit --lib`.
     pub(crate) selection: String,
     pub(crate) output: Vec<String>,
 }
 
-/// The failed tests in the output of `cargo test`, with what each printed.
+/// Failed tests in the output of `cargo test`, each with its own output.
 pub(crate) fn failed_tests(lines: &[String]) -> Vec<FailedTest> {
     let mut failed: Vec<FailedTest> = Vec::new();
     let mut selection = String::new();
-    // What was printed since the last line that is the test program's own.
+    // Lines since the last one of the test program itself.
     let mut recent: Vec<String> = Vec::new();
     let mut in_failure = false;
     for line in lines {
-        let plain = without_colour(line);
+        let plain = without_color(line);
         if let Some(name) = plain.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
             failed.push(FailedTest { name: Some(name.into()), selection: String::new(), output: Vec::new() });
             in_failure = true;
@@ -69,20 +70,20 @@ pub(crate) fn failed_tests(lines: &[String]) -> Vec<FailedTest> {
     failed
 }
 
-/// How many tests passed, over all test programs.
+/// Number of passed tests over all test programs.
 pub(crate) fn passed_tests(lines: &[String]) -> usize {
     let results = lines.iter().filter_map(|line| line.strip_prefix("test result: "));
     results.map(|result| number_before(result, " passed")).sum()
 }
 
-/// At most a screenful from the beginning, and how many lines that left out.
+/// The first screen of lines, and how many it left out.
 pub(crate) fn first_screen(mut lines: Vec<String>) -> (Vec<String>, usize) {
     let left_out = lines.len().saturating_sub(LINES_MAX);
     lines.truncate(LINES_MAX);
     (lines, left_out)
 }
 
-/// The end of an output of which nothing else is known.
+/// The end of an output without diagnostics.
 pub(crate) fn last_lines(lines: &[String]) -> Vec<String> {
     lines[lines.len().saturating_sub(20)..].to_vec()
 }
@@ -93,15 +94,15 @@ fn is_diagnostic(line: &str, first: &str) -> bool {
     line.starts_with(first) && !summaries.iter().any(|summary| line.contains(summary))
 }
 
-/// Cargo's progress, which may stand between the lines of a compiler.
+/// Whether a line is cargo's progress, which may stand between compiler lines.
 fn is_status(line: &str) -> bool {
-    let plain = without_colour(line);
+    let plain = without_color(line);
     let verbs =
         ["Compiling ", "Checking ", "Documenting ", "Finished ", "Running ", "Doc-tests ", "Generated "];
     plain.starts_with("   ") && verbs.iter().any(|verb| plain.trim_start().starts_with(verb))
 }
 
-/// How a test program ended, when not by itself: cargo names the signal behind the command.
+/// Signal that ended a test program, which cargo prints behind the command.
 fn crash(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("process didn't exit successfully: `")?;
     rest.split_once("` (").map(|(_, end)| end.trim_end_matches(')').to_string())
@@ -144,7 +145,7 @@ error: could not compile `gaggle-kit` (lib) due to 1 previous error
 warning: build failed, waiting for other jobs to finish...";
 
     #[test]
-    fn diagnostics_are_kept_and_cargo_is_not() {
+    fn diagnostics_are_kept_without_lines_of_cargo() {
         let found = diagnostics(&lines(CLIPPY));
         assert_eq!(found.len(), 1, "{found:#?}");
         assert_eq!((found[0].len(), found[0][0].as_str()), (4, "error: unused variable: `x`"));
@@ -178,7 +179,7 @@ error: test failed, to rerun pass `-p gaggle-kit --lib`
 test result: ok. 31 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s";
 
     #[test]
-    fn a_failed_test_comes_with_its_output_and_how_to_run_it() {
+    fn failed_test_has_its_output_and_selection() {
         let failed = failed_tests(&lines(TESTS));
         assert_eq!(failed.len(), 1);
         assert_eq!(failed[0].name.as_deref(), Some("tests::bad"));
@@ -188,7 +189,7 @@ test result: ok. 31 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fin
     }
 
     #[test]
-    fn a_test_program_that_crashed_counts_as_failed() {
+    fn crashed_test_program_counts_as_failed() {
         let crashed = "\
 running 2 tests
 test tests::good ... ok
@@ -213,7 +214,7 @@ Caused by:
     }
 
     #[test]
-    fn long_output_is_cut_and_the_rest_counted() {
+    fn long_output_is_cut_and_rest_counted() {
         let (screen, left_out) = first_screen(vec![String::new(); 75]);
         assert_eq!((screen.len(), left_out), (60, 15));
     }

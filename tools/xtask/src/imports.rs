@@ -1,9 +1,9 @@
-//! Reads the import section of a wasm module: what the module asks its host for.
+//! Reader of a wasm module's import section: what the module asks its host for.
 //!
-//! Knows just enough of the format to walk over sections and names; the bytes come from our own
-//! compiler, so anything odd is an error message and not a case to handle.
+//! Step `wasm` calls it. The bytes come from our own compiler, so anything unexpected is an error
+//! message. Absent: which imports are allowed.
 
-/// What one module wants from its host.
+/// One import of a module.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Import {
     pub(crate) module: String,
@@ -12,7 +12,7 @@ pub(crate) struct Import {
 
 const IMPORT_SECTION: u8 = 2;
 
-/// The imports of a module, in order.
+/// Imports of a module, in order.
 pub(crate) fn imports(bytes: &[u8]) -> Result<Vec<Import>, String> {
     let mut reader = Reader { bytes };
     if reader.take(8)? != b"\0asm\x01\0\0\0" {
@@ -96,13 +96,13 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
-    /// A module with a type section, then one function, one memory and one global from outside.
+    /// A module with a type section and imports of one function, one memory and one global.
     const MODULE: &[u8] = b"\0asm\x01\0\0\0\
         \x01\x04\x01\x60\0\0\
         \x02\x21\x03\x03env\x05clock\0\0\x03env\x03mem\x02\x01\x01\x80\x02\x01g\x01h\x03\x7f\0";
 
     #[test]
-    fn every_import_is_found_by_name() {
+    fn imports_are_found_by_module_and_name() {
         let found = imports(MODULE).unwrap();
         let found: Vec<_> =
             found.iter().map(|import| (import.module.as_str(), import.name.as_str())).collect();
@@ -110,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn a_module_without_imports_has_none() {
+    fn module_without_imports_has_none() {
         assert_eq!(imports(&MODULE[..14]), Ok(Vec::new()));
     }
 
     #[test]
-    fn a_module_cut_short_is_an_error() {
+    fn truncated_module_is_error() {
         for length in (0..MODULE.len()).filter(|&length| length != 8 && length != 14) {
             assert!(imports(&MODULE[..length]).is_err(), "{length} bytes");
         }

@@ -1,7 +1,7 @@
 //! The project's commands: `cargo xtask test`, `play`, `server`, `bench`, `chaos`.
 //!
-//! This file only reads the command line; each command has a file of its own. The crate must build
-//! in seconds from nothing, so it depends on a JSON reader and the standard library, no more.
+//! This file reads the command line; each command has its own file. The crate must build in
+//! seconds, so it depends on a JSON reader and the standard library. Absent: what a command does.
 
 mod bench;
 mod chaos;
@@ -23,7 +23,7 @@ mod workspace;
 
 use std::process::{Command, ExitCode};
 
-/// The commands, with what a new contributor should know about each.
+/// Commands with a description for new contributors.
 pub(crate) const COMMANDS: [(&str, &str); 7] = [
     ("test", "Check everything: cargo xtask test [--full | --long] [STEP…]"),
     ("play", "Open the arcade, or the game in a folder: cargo xtask play [FOLDER] [--lan]"),
@@ -49,20 +49,20 @@ fn main() -> ExitCode {
         Some((&"chaos", rest)) => chaos::command(rest),
         Some((&"charts", _)) => charts::command(),
         Some((&"ratchet", _)) => ratchet::command(),
-        Some((unknown, _)) => refuse(&format!("There is no command `{unknown}`. See `cargo xtask`.")),
+        Some((unknown, _)) => refuse(&format!("there is no command `{unknown}`; see `cargo xtask`")),
     }
 }
 
-/// Says in one line why nothing was done.
+/// Prints in one line why nothing was done.
 pub(crate) fn refuse(why: &str) -> ExitCode {
     eprintln!("{why}");
     ExitCode::from(2)
 }
 
-/// Lets another program have the terminal, and ends as it ends.
+/// Runs another program in this terminal and ends with its exit code.
 pub(crate) fn hand_over(program: &mut Command) -> ExitCode {
     match program.status() {
-        // Ended by a signal: there is no code to pass on.
+        // Ended by a signal, so there is no code to pass on.
         Ok(status) => {
             status.code().map_or(ExitCode::FAILURE, |code| ExitCode::from(code.clamp(0, 255) as u8))
         }

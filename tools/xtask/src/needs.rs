@@ -1,23 +1,23 @@
-//! Makes sure that what a step needs is on this machine, installing it where that is possible.
+//! Tools that steps need: found on this machine or installed.
 //!
-//! What is missing and cannot be had is a failed step with one line that says what to do; nothing
-//! is ever skipped in silence.
+//! Steps call it before they use a tool. What cannot be installed fails the step with one line that
+//! says what to do; no step is skipped silently. Absent: what the tools are for.
 
 use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The machine as this file needs to see it, so that tests can stand in for it.
+/// The machine as this file sees it, so that tests can replace it.
 pub(crate) trait Machine {
-    /// Where on PATH the program is.
+    /// Path of a program on PATH.
     fn find(&self, program: &str) -> Option<PathBuf>;
     /// Whether packages may be installed.
     fn is_root(&self) -> bool;
-    /// Runs a command to its end; the error is what it said last.
+    /// Runs a command to its end; the error is its last output.
     fn run(&mut self, command: &[&str]) -> Result<(), String>;
 }
 
-/// The machine we run on. What its commands print goes to standard error.
+/// The real machine. Output of its commands goes to standard error.
 pub(crate) struct ThisMachine;
 
 impl Machine for ThisMachine {
@@ -42,7 +42,7 @@ impl Machine for ThisMachine {
     }
 }
 
-/// Something is missing. `remedy` is one line for a person to act on.
+/// A missing tool. `remedy` is one line: what to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Missing {
     pub(crate) what: String,
@@ -73,7 +73,7 @@ pub(crate) fn program(machine: &mut impl Machine, program: &str, package: &str) 
         package,
     ];
     if machine.run(&install).is_err() {
-        // A fresh machine has no package lists, an old one has lists that name files long gone.
+        // A fresh machine has no package lists, and old lists name files that are gone.
         machine.run(&["apt-get", "update"]).and_then(|()| machine.run(&install)).map_err(|error| {
             missing(format!("`apt-get install {package}` failed ({error}): install it by hand."))
         })?;
@@ -98,7 +98,7 @@ pub(crate) fn component(machine: &mut impl Machine, component: &str, command: &s
     })
 }
 
-/// The standard library for another target, such as wasm32. `present` says whether it is there.
+/// The standard library for another target, such as wasm32. `present` tells whether it is there.
 pub(crate) fn target(
     machine: &mut impl Machine,
     target: &str,
@@ -125,8 +125,8 @@ fn from_rustup(machine: &mut impl Machine, what: &str, arguments: &[&str]) -> Re
 mod tests {
     use super::*;
 
-    /// A machine that has some programs; `fails` says how often each command fails, `brings` which
-    /// programs appear once it has worked.
+    /// A machine with some programs: `fails` counts failures per command, `brings` lists programs
+    /// that a command installs.
     #[derive(Default)]
     struct Fake {
         has: Vec<&'static str>,
@@ -162,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn a_program_on_path_is_used_as_it_is() {
+    fn program_on_path_is_used_without_installation() {
         let mut machine = Fake { has: vec!["valgrind"], ..Fake::default() };
         assert_eq!(program(&mut machine, "valgrind", "valgrind"), Ok("/bin/valgrind".into()));
         assert!(machine.ran.is_empty());
     }
 
     #[test]
-    fn root_gets_it_installed_after_one_refresh_of_the_lists() {
+    fn root_gets_program_installed_after_one_refresh_of_lists() {
         let mut machine = Fake {
             has: vec!["apt-get"],
             root: true,
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_else_is_told_what_to_do_in_one_line() {
+    fn other_user_gets_remedy_in_one_line() {
         fn remedy(mut machine: Fake) -> String {
             let missing = program(&mut machine, "chromium", "chromium").unwrap_err();
             assert!(missing.what.contains("`chromium`"));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn without_rustup_the_reader_learns_where_to_get_it() {
+    fn missing_rustup_is_named_in_remedy() {
         let missing = target(&mut Fake::default(), "wasm32-unknown-unknown", || false).unwrap_err();
         assert_eq!(missing.what, "the target `wasm32-unknown-unknown` is not installed");
         assert!(missing.remedy.contains("https://rustup.rs"));

@@ -1,5 +1,6 @@
-//! `cargo xtask play`: runs the best thing the project has to show. `cargo xtask play FOLDER`: the
-//! game in that folder, which may be outside the project.
+//! `cargo xtask play`: the arcade, or the game in a folder, which may be outside the project.
+//!
+//! `main` calls it, also for `cargo xtask server`. Absent: how pages are built.
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::Path;
@@ -10,22 +11,21 @@ use crate::workspace::{self, Workspace};
 
 /// What can be shown, best first.
 const SHOWS: [Show; 2] = [Show::Arcade("gaggle-web"), Show::Example("two_peers_in_memory")];
-/// Port of the arcade, unless another program has it.
+/// Port of the arcade unless it is taken.
 const PORT: u16 = 8080;
 /// Gigabytes that page and server leave in `target/`.
 const ARCADE_BUILT: u64 = 3;
 
-/// Something to look at.
+/// Something to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Show {
-    /// The arcade: a program that builds its page, and the server that serves it and lets people
-    /// meet.
+    /// The arcade: a program that builds its page, and the server that serves it and its lobby.
     Arcade(&'static str),
-    /// An example of some crate, run in this terminal.
+    /// An example of a crate, run in this terminal.
     Example(&'static str),
 }
 
-/// What is said to who asks for help.
+/// Text of `--help`.
 const HELP: &str = "\
 cargo xtask play [FOLDER] [--lan] [--SETTING VALUE]...
 
@@ -34,7 +34,7 @@ Builds the arcade, or the game in FOLDER, and serves it at http://127.0.0.1:8080
   --lan      Others on the network can come, too
   --SETTING  Goes to the server: the table of settings is in docs/guide/settings.md";
 
-/// Runs the command line behind `cargo xtask play`; what follows goes to the program that is run.
+/// Runs `cargo xtask play`; further arguments go to the program it starts.
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     if arguments.iter().any(|argument| matches!(*argument, "-h" | "--help")) {
         println!("{HELP}");
@@ -45,15 +45,15 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
         Ok(workspace) => workspace,
         Err(error) => return crate::refuse(&error),
     };
-    // What comes first and is no option is the folder of a game.
+    // A first argument that is no option is the folder of a game.
     if let Some((folder, rest)) = arguments.split_first().filter(|(first, _)| !first.starts_with('-')) {
         return match Path::new(folder).canonicalize() {
             Ok(game) if game.join("Cargo.toml").is_file() => serve(&root, "gaggle-web", Some(&game), rest),
-            _ => crate::refuse(&format!("There is no crate in {folder}: `cargo new {folder}` makes one.")),
+            _ => crate::refuse(&format!("there is no crate in {folder}; `cargo new {folder}` makes one")),
         };
     }
     match best(&workspace) {
-        None => crate::refuse("There is nothing to play yet: `cargo xtask test` is what works."),
+        None => crate::refuse("there is nothing to play yet; run `cargo xtask test`"),
         Some((package, Show::Arcade(_))) => serve(&root, package, None, arguments),
         Some((package, Show::Example(example))) => {
             let mut cargo = workspace::cargo();
@@ -63,8 +63,8 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     }
 }
 
-/// Builds the server with the arcade's page in it, optimised. The page will be at `address`, if one
-/// is known already: previews of links need it.
+/// Builds the server with the arcade's page in it, optimized. `address` is the page's future
+/// address, which previews of links need.
 pub(crate) fn build_server(address: Option<&str>) -> ExitCode {
     let root = workspace::root();
     let target = workspace::target(&root);
@@ -91,10 +91,9 @@ pub(crate) fn build_server(address: Option<&str>) -> ExitCode {
     built
 }
 
-/// Builds the page, the arcade's or that of the game in a folder, and starts the server with it.
-/// With `--lan` others on the network can come too; what else follows goes to the server. What it
-/// would refuse is refused before the minutes that building takes: an unknown setting at once,
-/// everything else as soon as there is a server to ask.
+/// Builds a page, the arcade's or that of the game in a folder, and starts the server with it. With
+/// `--lan` it is open to the network; other arguments go to the server. Unknown settings are
+/// rejected before the build, all other errors as soon as there is a server.
 fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) -> ExitCode {
     let is_lan = arguments.contains(&"--lan");
     let settings: Vec<&str> = arguments.iter().copied().filter(|argument| *argument != "--lan").collect();
@@ -107,7 +106,7 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     let target = workspace::target(root);
     let name = game.and_then(Path::file_name).unwrap_or("arcade".as_ref());
     let (page, data) = (target.join("local").join(name), target.join("play"));
-    // Together, so that both cores stay busy.
+    // In one command, so that all cores stay busy.
     let mut build_programs = workspace::cargo();
     build_programs.args(["build", "--package", "gaggle-server", "--package", builder]).current_dir(root);
     let mut build = workspace::cargo();
@@ -128,7 +127,7 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     let address = IpAddr::from(if is_lan { [0, 0, 0, 0] } else { [127, 0, 0, 1] });
     let port = if TcpListener::bind((address, PORT)).is_ok() { PORT } else { 0 };
     let mut server = server(root, &["--quiet"]);
-    // At home all players are of one network, and none of them is a stranger.
+    // At home all players share a network and trust each other.
     server.args(["--log", "warn", "--results", "claimed", "--files"]).arg(page).arg("--data").arg(data);
     server.arg("--listen").arg(SocketAddr::new(address, port).to_string()).args(settings);
     match is_lan {
@@ -164,7 +163,7 @@ mod tests {
     use crate::workspace::{Package, Target};
 
     #[test]
-    fn an_example_is_shown_from_whichever_crate_has_it() {
+    fn example_is_shown_from_crate_that_has_it() {
         let mut workspace = Workspace::default();
         assert_eq!(best(&workspace), None);
         let target = Target { name: "two_peers_in_memory".into(), kind: "example".into() };
@@ -172,6 +171,6 @@ mod tests {
         workspace.packages.push(Package { name: "game".into(), targets: vec![target], ..Package::default() });
         assert_eq!(best(&workspace), Some(("game", Show::Example("two_peers_in_memory"))));
         workspace.packages.push(Package { name: "gaggle-web".into(), ..Package::default() });
-        assert_eq!(best(&workspace), Some(("gaggle-web", Show::Arcade("gaggle-web"))), "a page is better");
+        assert_eq!(best(&workspace), Some(("gaggle-web", Show::Arcade("gaggle-web"))), "a page comes first");
     }
 }

@@ -1,4 +1,6 @@
-//! Runs a program, showing what it does as it does it and keeping what it said.
+//! A child program whose output is shown while it runs and kept for its end.
+//!
+//! `Context` runs commands with it. Absent: what the output means.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -7,22 +9,22 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// What a program that ended has left behind.
+/// Result of a program that has ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) success: bool,
-    /// Standard output and error in the order they were written, without progress bars.
+    /// Standard output and error in the order written, without progress bars.
     pub(crate) lines: Vec<String>,
 }
 
-/// How often a silent program is looked after.
+/// Interval of checks on a silent program.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How long an ended program's output may still be on its way.
+/// How long output of an ended program may still arrive.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Runs `command` to its end. `watch` is called for every line it writes, and with `None` ten times
-/// a second while it is silent. Everything also goes into the file `log`.
+/// Runs `command` to its end. `watch` is called for every line, and with `None` ten times a second
+/// during silence. All output also goes into the file `log`.
 pub(crate) fn run(
     command: &mut Command,
     log: &Path,
@@ -38,7 +40,7 @@ pub(crate) fn run(
                 format!("{} does not start: {error}", command.get_program().display()),
             )
         })?;
-    // The command holds the writing ends; the reader would wait for them for ever.
+    // The command holds the writing ends; while it exists, the reader would wait forever.
     command.stdout(Stdio::null()).stderr(Stdio::null());
 
     let (send, receive) = mpsc::channel();
@@ -50,12 +52,12 @@ pub(crate) fn run(
             Ok(line) => {
                 watch(Some(&line));
                 if !is_progress_bar(&line) {
-                    writeln!(log, "{}", without_colour(&line))?;
+                    writeln!(log, "{}", without_color(&line))?;
                     lines.push(line);
                 }
             }
             Err(RecvTimeoutError::Disconnected) => break,
-            // Silence after the end: something it started lives on and holds the pipe open.
+            // Silence after the end: a child of the program lives on and holds the pipe open.
             Err(RecvTimeoutError::Timeout) if ended.is_some() => break,
             Err(RecvTimeoutError::Timeout) => {
                 watch(None);
@@ -67,9 +69,9 @@ pub(crate) fn run(
     Ok(Ended { success: status.success(), lines })
 }
 
-/// What a line of cargo or of a test program says is going on, if it says anything.
+/// Activity that a line of cargo or of a test program announces, if any.
 pub(crate) fn activity_in(line: &str) -> Option<String> {
-    let plain = without_colour(line);
+    let plain = without_color(line);
     let text = plain.trim();
     if let Some((_, rest)) = text.split_once("] ").filter(|_| is_progress_bar(&plain)) {
         // "Building [===>   ] 43/61: serde, syn"
@@ -78,22 +80,22 @@ pub(crate) fn activity_in(line: &str) -> Option<String> {
     if let Some(name) = text.strip_prefix("test ") {
         return Some(name.split(" ... ").next().unwrap_or(name).to_string());
     }
-    // Cargo's own words are indented to a column; what compilers print is not.
+    // Cargo's status words are indented to a column; compiler output is not.
     let (verb, _) = text.split_once(' ')?;
     let is_status = plain.starts_with(' ') && verb.starts_with(char::is_uppercase) && verb != "Finished";
     is_status.then(|| text.split(" (").next().unwrap_or(text).to_string())
 }
 
-/// Cargo redraws its bar many times a second: to be shown, not kept.
+/// Whether a line is cargo's progress bar, which is shown but not kept.
 fn is_progress_bar(line: &str) -> bool {
-    let plain = without_colour(line);
+    let plain = without_color(line);
     ["Building [", "Downloading [", "Fetch [", "Updating ["]
         .iter()
         .any(|bar| plain.trim_start().starts_with(bar))
 }
 
-/// The text without the escape sequences that colour it.
-pub(crate) fn without_colour(line: &str) -> String {
+/// The text without color escape sequences.
+pub(crate) fn without_color(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let mut rest = line.chars();
     while let Some(letter) = rest.next() {
@@ -107,8 +109,8 @@ pub(crate) fn without_colour(line: &str) -> String {
     plain
 }
 
-/// Cuts at line ends and at carriage returns, with which progress bars overwrite themselves.
-/// Ends early when `take` wants no more.
+/// Splits at line ends and at carriage returns, with which progress bars overwrite themselves. Ends
+/// early when `take` returns false.
 fn split_lines(mut reader: impl Read, mut take: impl FnMut(String) -> bool) {
     let mut line = Vec::new();
     let mut buffer = [0; 8192];
@@ -160,12 +162,12 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_at_newlines_and_at_carriage_returns() {
+    fn lines_end_at_newlines_and_carriage_returns() {
         assert_eq!(lines_of(b"a\n\n 1/2\r 2/2\rdone\r\nlast"), ["a", "", " 1/2", " 2/2", "done", "last"]);
     }
 
     #[test]
-    fn activity_is_what_cargo_or_a_test_program_says() {
+    fn activity_is_read_from_cargo_and_test_programs() {
         fn check(line: &str, expected: Option<&str>) {
             assert_eq!(activity_in(line).as_deref(), expected, "{line:?}");
         }
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn both_streams_are_kept_in_order_and_bars_are_not() {
+    fn both_streams_are_kept_in_order_without_progress_bars() {
         let log = std::env::temp_dir().join(format!("xtask-process-{}.log", std::process::id()));
         let mut seen = 0;
         let mut command = Command::new("sh");
@@ -194,13 +196,13 @@ mod tests {
         let ended = run(&mut command, &log, |line| seen += usize::from(line.is_some())).unwrap();
         assert!(!ended.success);
         assert_eq!(ended.lines, ["one", "two", "three"]);
-        assert_eq!(seen, 4, "the bar is shown though not kept");
+        assert_eq!(seen, 4, "the bar must be shown");
         assert_eq!(fs::read_to_string(&log).unwrap(), "one\ntwo\nthree\n");
         fs::remove_file(log).unwrap();
     }
 
     #[test]
-    fn what_a_program_leaves_running_is_not_waited_for() {
+    fn process_left_running_by_program_is_not_waited_for() {
         let log = std::env::temp_dir().join(format!("xtask-left-{}.log", std::process::id()));
         let started = std::time::Instant::now();
         let mut command = Command::new("sh");
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn missing_program_is_named_in_error() {
         let log = std::env::temp_dir().join(format!("xtask-missing-{}.log", std::process::id()));
         let error = run(&mut Command::new("no-such-program"), &log, |_| ()).unwrap_err();
         assert!(error.to_string().starts_with("no-such-program does not start"), "{error}");

@@ -1,4 +1,5 @@
-//! `cargo xtask ratchet`: records how many findings of the counted style checks are left.
+//! `cargo xtask ratchet`: writes the counts of findings that may only fall. `main` calls it.
+//! Absent: the checks.
 
 use std::fs;
 use std::process::ExitCode;
@@ -6,7 +7,7 @@ use std::process::ExitCode;
 use crate::tidy::{self, RATCHET_PATH, Ratchet, Tree};
 use crate::workspace;
 
-/// Writes the table anew, unless a count rose.
+/// Writes the table, unless a count rose.
 pub(crate) fn command() -> ExitCode {
     match lower() {
         Ok(said) => {

@@ -1,5 +1,7 @@
-//! Which settings the server has, known without building it: from the table in its guide, which its
-//! tests compare with the server's own.
+//! Names of the server's settings without building it, from the guide's table, which the server's
+//! tests compare with its own.
+//!
+//! `play` checks flags with it. Absent: values.
 
 use std::path::Path;
 
@@ -8,17 +10,17 @@ mod arguments;
 
 use arguments::Name;
 
-/// Where the table is.
+/// Path of the guide with the table.
 const GUIDE: &str = "docs/guide/settings.md";
 
-/// Whether the server of this project knows these flags; the error is one line.
+/// Whether the server has these flags; the error is one line.
 pub(crate) fn check(root: &Path, flags: &[&str]) -> Result<(), String> {
     let guide = std::fs::read_to_string(root.join(GUIDE)).map_err(|error| format!("{GUIDE}: {error}"))?;
     let names: Vec<Name<'_>> = guide.lines().filter_map(row).collect();
     arguments::read(flags.iter().map(ToString::to_string), &names).map(|_| ())
 }
 
-/// ``| `rooms_max` | `50000` | …``: a setting, and whether it is one that is on or off.
+/// Reads ``| `rooms_max` | `50000` | …``: a setting, and whether it is a switch.
 fn row(line: &str) -> Option<Name<'_>> {
     let mut cells = line.strip_prefix("| `")?.split(" | ");
     let name = cells.next()?.strip_suffix('`')?;
@@ -32,7 +34,7 @@ mod tests {
     use crate::workspace;
 
     #[test]
-    fn flags_are_known_from_the_guide() {
+    fn flags_are_checked_against_guide() {
         let check = |flags: &[&str]| check(&workspace::root(), flags);
         assert_eq!(
             check(&["--listen", "127.0.0.1:1", "--relay", "--rate-limits", "false", "--rooms-max=3"]),

@@ -1,7 +1,7 @@
-//! The steps of `cargo xtask test`, cheapest first: what is wrong at a glance does not wait for a
-//! build.
+//! The steps of `cargo xtask test`, cheapest first.
 //!
-//! Steps that only hand a command to cargo are here; the others have a file each.
+//! `test` runs them. Steps that only call cargo are here; the others have a file each. Absent: how
+//! a step is reported.
 
 mod format;
 mod packages;
@@ -19,17 +19,16 @@ use crate::workspace::{Package, Workspace};
 /// How much `cargo xtask test` runs; each depth includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Depth {
-    /// What is worth waiting for before every change.
+    /// Steps for every change.
     Usual,
-    /// `--full`: also slow evidence, such as tests beside other libraries; what runs before a
-    /// change lands.
+    /// `--full`: also slow tests, such as those beside other libraries; runs before a change lands.
     Full,
-    /// `--long`: also every test again, optimized and with its longest bounds.
+    /// `--long`: also all tests again, optimized and with their longest bounds.
     Long,
 }
 
 impl Depth {
-    /// The argument that asks for this depth.
+    /// Command-line flag of this depth.
     pub(crate) const fn flag(self) -> &'static str {
         match self {
             Depth::Usual => "",
@@ -43,15 +42,15 @@ impl Depth {
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// The least depth at which it runs without being named.
+    /// Least depth at which it runs without being named.
     pub(crate) depth: Depth,
-    /// What it looks at, from the root: without that there is no such step.
+    /// Folder it checks, from the root; without that folder the step does not exist.
     pub(crate) place: &'static str,
-    /// Ends with a few words for the report.
+    /// Runs the step. Returns a few words for the report.
     pub(crate) run: fn(&mut Context) -> Result<String, Failure>,
 }
 
-/// Every step, in order.
+/// All steps, in order.
 const STEPS: [Step; 11] = [
     usual("format", "rustfmt has nothing to change", format::run),
     usual("tidy", "layers, documents, the shape of files", tidy::run),
@@ -72,11 +71,11 @@ const STEPS: [Step; 11] = [
     },
     Step {
         depth: Depth::Long,
-        ..usual("release", "all tests again, optimized: the same answers", suite::run_optimised)
+        ..usual("release", "all tests again, optimized: the same answers", suite::run_optimized)
     },
 ];
 
-/// The steps this project has.
+/// Steps whose folder exists.
 pub(crate) fn all(root: &Path) -> impl Iterator<Item = Step> {
     STEPS.into_iter().filter(|step| root.join(step.place).join("Cargo.toml").is_file())
 }
@@ -117,22 +116,21 @@ fn fuzz(context: &mut Context) -> Result<String, Failure> {
     needs::component(context, "clippy", "clippy")?;
     let mut command = context.cargo(&["clippy", "--all-targets", "--keep-going", "--", "-D", "warnings"]);
     command.current_dir(context.root.join("fuzz"));
-    // Most of what it depends on, C libraries among them, was built for the steps before.
+    // Most dependencies, C libraries among them, were built by earlier steps.
     command.env("CARGO_TARGET_DIR", &context.workspace.target);
-    // Linking a fuzz target needs libFuzzer and a C++ compiler; checking one does not.
+    // Linking a fuzz target needs libFuzzer and a C++ compiler; checking does not.
     command.env("CUSTOM_LIBFUZZER_PATH", "/nonexistent/libfuzzer.a");
     context.check(command, "there are warnings or errors")?;
     Ok(String::new())
 }
 
-/// The crates that must compute the same everywhere; derives run inside the compiler and do not
-/// count.
+/// Crates that must compute the same on all machines, without derives, which run in the compiler.
 fn deterministic(workspace: &Workspace) -> impl Iterator<Item = &Package> {
     let computes = |package: &&Package| matches!(package.top(), "core" | "games");
     workspace.packages.iter().filter(computes).filter(|package| package.targets("lib").next().is_some())
 }
 
-/// `1 file`, `2 files`.
+/// Count with a noun: `1 file`, `2 files`.
 fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

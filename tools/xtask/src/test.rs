@@ -1,4 +1,6 @@
-//! `cargo xtask test`: runs the steps, says how each went, and ends with `N passed, N failed`.
+//! `cargo xtask test`: runs steps, reports each, and ends with `N passed, N failed`.
+//!
+//! `main` calls it. Absent: what steps check.
 
 use std::process::ExitCode;
 
@@ -10,7 +12,7 @@ use crate::workspace::{self, Workspace};
 /// Gigabytes that all steps together leave in `target/`.
 const EVERYTHING_BUILT: u64 = 12;
 
-/// Runs the command line behind `cargo xtask test`.
+/// Runs `cargo xtask test`.
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let depth = [Depth::Long, Depth::Full].into_iter().find(|depth| arguments.contains(&depth.flag()));
     let depth = depth.unwrap_or(Depth::Usual);
@@ -20,7 +22,7 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let known: Vec<Step> = steps::all(&root).collect();
     if let Some(unknown) = names.iter().find(|name| !known.iter().any(|step| step.name == **name)) {
         let known: Vec<_> = known.iter().map(|step| step.name).collect();
-        return crate::refuse(&format!("There is no step `{unknown}`. The steps are: {}.", known.join(", ")));
+        return crate::refuse(&format!("there is no step `{unknown}`; choose one of {}", known.join(", ")));
     }
     let workspace = match Workspace::load(&root) {
         Ok(workspace) => workspace,
@@ -37,7 +39,7 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs the steps in order, whatever becomes of each, and returns how many failed.
+/// Runs all steps in order, also after failures. Returns the number of failures.
 fn run_all(context: &mut Context, steps: &[Step]) -> usize {
     let mut failed = 0;
     for step in steps {
@@ -47,7 +49,7 @@ fn run_all(context: &mut Context, steps: &[Step]) -> usize {
         context.end(result);
     }
     context.console.gap();
-    // Plain and alone on its line: people and scripts look for it.
+    // Plain and alone on its line, because scripts look for it.
     context.console.line(&format!("{} passed, {failed} failed", steps.len() - failed));
     failed
 }
@@ -79,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_step_explains_itself_and_the_others_still_run() {
+    fn failed_step_is_explained_and_later_steps_run() {
         let paper = Paper::default();
         let mut context =
             Context::new("/nowhere".into(), Workspace::default(), Console::plain(paper.clone()));

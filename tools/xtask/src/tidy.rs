@@ -1,7 +1,7 @@
-//! Rules about the project that no compiler knows. What a reviewer says twice becomes a check here.
+//! Checks of the project that no compiler makes. A repeated review comment becomes a check here.
 //!
-//! Every check is a function from what was read to a list of findings; reading files and asking
-//! cargo happens outside, so each check is tested on a project made up for it.
+//! Step `tidy` calls them. Each is a function from files to findings; reading files and asking
+//! cargo happens outside, so tests give each a made-up project. Absent: reports.
 
 mod comments;
 mod decisions;
@@ -27,11 +27,11 @@ pub(crate) use tree::Tree;
 
 use crate::workspace::Workspace;
 
-/// One broken rule, and where.
+/// One broken rule and its place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     path: String,
-    /// From 1; 0 speaks of the whole file.
+    /// Line number from 1; 0 for the whole file.
     line: usize,
     message: String,
 }
@@ -55,8 +55,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Everything that is wrong, in the order of the files. `foreign` is the output of `cargo tree` for
-/// the crates of `core/` and `games/`.
+/// All findings, in the order of the files. `foreign` is the output of `cargo tree` for `core/` and
+/// `games/`.
 pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Finding> {
     let mut findings = [
         layers::check(workspace),
@@ -78,7 +78,7 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Fi
     findings
 }
 
-/// Findings of the checks whose counts may only fall.
+/// Findings of checks whose counts may only fall.
 pub(crate) fn counted(tree: &Tree) -> Vec<(&'static str, Vec<Finding>)> {
     vec![
         ("comments", comments::check(tree)),
@@ -99,7 +99,7 @@ fn check_ratchet(tree: &Tree) -> Vec<Finding> {
 mod tests {
     use super::*;
 
-    /// The findings of a check as text, for comparison.
+    /// Findings as text, for comparison in tests.
     pub(super) fn texts(findings: &[Finding]) -> Vec<String> {
         findings.iter().map(ToString::to_string).collect()
     }

@@ -1,4 +1,6 @@
-//! What cargo knows about a workspace: its packages, where they live and what they depend on.
+//! Packages of a workspace as cargo reports them: folders, dependencies, targets.
+//!
+//! Commands, steps and tidy checks ask it. Absent: what the packages do.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,45 +8,45 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The project's own workspace, or one beside it (`bench/`, `fuzz/`).
+/// The project's workspace, or one beside it (`bench/`, `fuzz/`).
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    /// Where cargo puts what it builds.
+    /// Target folder of cargo.
     pub(crate) target: PathBuf,
-    /// The members, by name.
+    /// Members, by name.
     pub(crate) packages: Vec<Package>,
 }
 
-/// What a registry shows of a package.
+/// Manifest keys that a registry shows.
 const SHOWN: [&str; 6] = ["description", "repository", "documentation", "readme", "keywords", "categories"];
 
 /// One member of a workspace.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    /// One line from its manifest.
+    /// Description from its manifest, one line.
     pub(crate) description: String,
-    /// Relative to the root, with forward slashes: `core/gaggle-kit`.
+    /// Path from the root with forward slashes: `core/gaggle-kit`.
     pub(crate) folder: String,
-    /// Whether it goes to a registry: no `publish = false`.
+    /// Whether it is published: no `publish = false`.
     pub(crate) is_published: bool,
-    /// What a registry shows of a package and its manifest does not say.
+    /// Keys that a registry shows and its manifest lacks.
     pub(crate) lacks: Vec<&'static str>,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) targets: Vec<Target>,
-    /// `[package.metadata.programs]`: programs its tests run, and the Debian package each comes in.
+    /// `[package.metadata.programs]`: programs its tests run, with their Debian packages.
     pub(crate) programs: BTreeMap<String, String>,
-    /// `[package.metadata.programs-for-root]`: the same for tests that only root can run.
+    /// `[package.metadata.programs-for-root]`: programs of tests that only root can run.
     pub(crate) programs_for_root: BTreeMap<String, String>,
 }
 
-/// An edge from a package to another, as its manifest states it.
+/// A dependency as the manifest states it.
 #[derive(Debug, Clone)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// Only tests, examples and benches see it.
+    /// Whether only tests, examples and benches use it.
     pub(crate) dev: bool,
-    /// Exactly one version will do: `=1.2.3`.
+    /// Whether it requires exactly one version: `=1.2.3`.
     pub(crate) is_pinned: bool,
 }
 
@@ -52,12 +54,12 @@ pub(crate) struct Dependency {
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) name: String,
-    /// `lib` for all kinds of library but a `proc-macro`, else `bin`, `example`, `test` …
+    /// `lib` for all libraries except a `proc-macro`, else `bin`, `example`, `test` …
     pub(crate) kind: String,
 }
 
 impl Workspace {
-    /// Asks cargo about the workspace in `root`. Builds nothing and fetches nothing.
+    /// Asks cargo about the workspace in `root`. Builds and fetches nothing.
     pub(crate) fn load(root: &Path) -> Result<Workspace, String> {
         let output = cargo()
             .args(["metadata", "--format-version", "1", "--no-deps"])
@@ -71,7 +73,7 @@ impl Workspace {
         Ok(Workspace::from_metadata(&metadata))
     }
 
-    /// A package by its name.
+    /// The package with this name.
     pub(crate) fn package(&self, name: &str) -> Option<&Package> {
         self.packages.iter().find(|package| package.name == name)
     }
@@ -85,12 +87,12 @@ impl Workspace {
 }
 
 impl Package {
-    /// The top folder it lives in, which decides the rules it lives by.
+    /// Top folder of the package, which decides its rules.
     pub(crate) fn top(&self) -> &str {
         self.folder.split('/').next().unwrap_or_default()
     }
 
-    /// Its targets of one kind.
+    /// Targets of one kind.
     pub(crate) fn targets<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Target> {
         self.targets.iter().filter(move |target| target.kind == kind)
     }
@@ -133,19 +135,19 @@ impl Package {
     }
 }
 
-/// The cargo that runs this program, so that a `+toolchain` holds for everything it starts.
+/// The cargo that runs this program, so that a `+toolchain` holds for its children.
 pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// The project's root folder.
+/// Root folder of the project.
 pub(crate) fn root() -> PathBuf {
-    // At run time if possible: a target folder may be shared between checkouts.
+    // At run time if possible, because checkouts may share a target folder.
     let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     Path::new(&here).ancestors().nth(2).expect("xtask lives two folders below the root").to_path_buf()
 }
 
-/// Where cargo puts what it builds.
+/// Target folder of cargo.
 pub(crate) fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
@@ -170,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_cargo_says_about_this_very_project() {
+    fn own_workspace_is_read_from_cargo() {
         let workspace = Workspace::load(&root()).unwrap();
         let kit = workspace.package("gaggle-kit").unwrap();
         assert_eq!((kit.folder.as_str(), kit.top()), ("core/gaggle-kit", "core"));
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_dev_dependencies_and_needed_programs_apart() {
+    fn dev_dependencies_and_programs_are_read_from_manifest() {
         let metadata = serde_json::json!({
             "workspace_root": "/w", "target_directory": "/w/target",
             "packages": [{

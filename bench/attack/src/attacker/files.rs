@@ -1,4 +1,5 @@
-//! Floods of requests for files, readers that hardly read, and connections that say nothing.
+//! Attacks on files and connections: request floods, slow readers, idle connections. Absent:
+//! honest clients.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream};
@@ -10,21 +11,20 @@ use super::{Hits, Strength, spread};
 use crate::client::{hostile, tcp, tcp_with};
 
 const THREADS: usize = 8;
-/// Addresses a flood comes from: so many that each stays below what one may ask.
+/// Addresses of a flood: so many that each stays below its limit.
 const ADDRESSES: usize = 320;
-/// Requests written at once, before the first answer is read.
+/// Requests written before the first answer is read.
 const PIPELINED: usize = 32;
-/// Readers from one address: as many connections as one may have there.
+/// Connections of one address, which is its limit.
 const READERS_PER_ADDRESS: usize = 64;
-/// What a slow reader reads, and how often.
+/// Bytes a slow reader reads at a time.
 const SLOW_BYTES: usize = 512;
-/// What the system keeps for one: all of them are on this machine, and have to leave room for
-/// others.
+/// Socket buffer of a slow reader: all of them are local and must leave memory for others.
 const SLOW_BUFFER: usize = 8_192;
 const SLOW_PAUSE: Duration = Duration::from_millis(250);
-/// /64s of the /56 that takes all places.
+/// Networks (/64) of the /56 that takes all places.
 const NETWORKS: u128 = 80;
-/// A server that takes longer to accept all of them has enough.
+/// Time after which the attack begins without the connections that are not open.
 const OPENING_MAX: Duration = Duration::from_secs(15);
 
 pub(super) fn gets(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
@@ -47,7 +47,7 @@ pub(super) fn guesses(at: SocketAddr, strength: Strength, hits: &Hits) -> Result
     Ok(())
 }
 
-/// Requests in a row on a few connections from each of several addresses.
+/// Pipelined requests on a few connections from each of several addresses.
 fn flood(
     at: SocketAddr,
     strength: Strength,
@@ -68,7 +68,7 @@ fn flood(
             let Some(mut stream) = connections[turn].take().or_else(|| tcp(from, at).ok()) else { return 0 };
             let _ = stream.set_read_timeout(Some(Duration::from_millis(500)));
             let answered = exchange(&mut stream, batch.as_bytes());
-            // A connection the server closed, or left unanswered, is replaced.
+            // A connection the server closed or left unanswered is replaced.
             if answered == Some(PIPELINED as u64) {
                 connections[turn] = Some(stream);
             }
@@ -77,7 +77,7 @@ fn flood(
     });
 }
 
-/// How many of the requests were answered; none if they could not be sent.
+/// Number of answered requests; none if they could not be sent.
 fn exchange(stream: &mut TcpStream, batch: &[u8]) -> Option<u64> {
     stream.write_all(batch).ok()?;
     let (mut buffer, mut held, mut answered) = ([0; 65_536], Vec::new(), 0);
@@ -91,8 +91,8 @@ fn exchange(stream: &mut TcpStream, batch: &[u8]) -> Option<u64> {
     Some(answered)
 }
 
-/// Counts whole answers and takes them away. Those to HEAD have no body whatever their length says,
-/// so a head that is followed by another, or by nothing, is whole.
+/// Counts and removes whole answers. Answers to HEAD have no body whatever their length says, so a
+/// head before another head or before the end is whole.
 fn take_answers(held: &mut Vec<u8>) -> u64 {
     let (mut at, mut answers) = (0, 0);
     while let Some(end) = find(&held[at..], b"\r\n\r\n") {
@@ -118,8 +118,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// As many connections as `strength`, each asking for the large file and reading a little of it at
-/// a time.
+/// `strength` connections that request the large file and read it slowly.
 pub(super) fn slow_readers(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
     let ask = move |nth: usize| {
         let mut stream = tcp_with(hostile(nth / READERS_PER_ADDRESS), at, Some(SLOW_BUFFER)).ok()?;
@@ -140,7 +139,7 @@ pub(super) fn slow_readers(at: SocketAddr, strength: Strength, hits: &Hits) -> R
                 for (nth, reader) in &mut readers {
                     let read = reader.as_mut().and_then(|stream| stream.read(&mut [0; SLOW_BYTES]).ok());
                     if read == Some(0) || reader.is_none() {
-                        // Turned away, or done with: once more.
+                        // Rejected or done: start again.
                         *reader = ask(*nth);
                         hits.add(u64::from(reader.is_some()));
                     }
@@ -153,8 +152,7 @@ pub(super) fn slow_readers(at: SocketAddr, strength: Strength, hits: &Hits) -> R
     Ok(())
 }
 
-/// As many connections as `strength`, from 80 networks (/64) of one site (/56), that say nothing;
-/// what is closed is opened anew.
+/// `strength` idle connections from 80 networks (/64) of one site (/56); closed ones are reopened.
 pub(super) fn places(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
     let from = |nth: usize| -> IpAddr {
         Ipv6Addr::from_bits((0x2001_0db8_00aa_bb00 + nth as u128 % NETWORKS) << 64 | 7).into()
@@ -178,7 +176,7 @@ pub(super) fn places(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<
             let _ = opened.send(());
             loop {
                 for (nth, stream) in numbers.iter().zip(&mut held) {
-                    // Nothing to read is a place held; anything else is one lost.
+                    // A connection without data holds a place; any other result is a lost one.
                     let read = stream.as_mut().map(|stream| stream.read(&mut [0; 64]));
                     let is_held = read
                         .is_some_and(|read| read.is_err_and(|e| e.kind() == std::io::ErrorKind::WouldBlock));

@@ -1,4 +1,4 @@
-//! Members of the lobby who say much, or who search for others and never match.
+//! Attacks of lobby members: large messages, endless searches. Absent: honest clients.
 
 use std::net::SocketAddr;
 use std::sync::mpsc;
@@ -9,21 +9,20 @@ use tungstenite::Message;
 use super::{Hits, Strength, spread};
 use crate::client::{Guest, Target, hostile};
 
-/// Longest message the lobby takes is 65,536 bytes.
+/// Bytes of a message; the lobby accepts 65,536.
 const MESSAGE_BYTES: usize = 65_000;
 const SPEAKERS: usize = 16;
 const SPEAKERS_PER_ADDRESS: usize = 4;
 const SEARCHERS_PER_ADDRESS: usize = 100;
 const LANES: usize = 16;
-/// Of the searchers of a lane, so many are looked after at once, and then there is a pause: each
-/// has its turn several times in the 15 s in which a ping has to be answered.
+/// Searchers of a thread served in a row before a pause: each is served several times in the 15 s
+/// within which a ping must be answered.
 const STAYING_AT_ONCE: usize = 8;
 const STAYING_PAUSE: Duration = Duration::from_millis(30);
-/// A server that takes longer to let all of them in is attacked by those who came.
+/// Time after which the attack begins with the players that have joined.
 const COMING_MAX: Duration = Duration::from_secs(40);
 
-/// Messages that are as long as may be and mean nothing, some of which the lobby has to read to
-/// their end.
+/// Long messages without meaning, some of which the lobby has to parse to their end.
 pub(super) fn large_messages(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
     let filling = "x".repeat(MESSAGE_BYTES - 100);
     let nested = "[".repeat(15) + &"0,".repeat(30_000) + "0" + &"]".repeat(15);
@@ -47,7 +46,7 @@ pub(super) fn large_messages(at: SocketAddr, strength: Strength, hits: &Hits) ->
             if own.socket.send(Message::text(said[nth % said.len()].as_str())).is_err() {
                 return 0;
             }
-            // Refusals are read, or the server would stop listening for that reason alone.
+            // Rejections are read, because the server would stop reading from a full connection.
             while own.hear().is_ok() {}
             guest = own.socket.can_write().then_some(own);
             1
@@ -56,8 +55,8 @@ pub(super) fn large_messages(at: SocketAddr, strength: Strength, hits: &Hits) ->
     Ok(())
 }
 
-/// As many players as `strength` who look for others of their skill. At each machine play five, in
-/// a mode of eight seats, so that no two of them fit in one room and the search never ends.
+/// `strength` players who search by skill. Each peer has five players in a mode of eight slots, so
+/// no two of them fit into one room and the search never ends.
 pub(super) fn searchers(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
     let target = Target { address: at, tls: None };
     let (came, all_came) = mpsc::channel();
@@ -79,8 +78,8 @@ pub(super) fn searchers(at: SocketAddr, strength: Strength, hits: &Hits) -> Resu
                 }
             }
             let _ = came.send(());
-            // They only have to stay, and to answer when they are asked whether they are there:
-            // elsewhere, so that it takes nothing from the server, and not all at once.
+            // They only have to answer pings: at the lowest priority, so that they take no time
+            // from the server, and in turns.
             let _ = rustix::process::setpriority_process(None, 19);
             guests.retain_mut(|guest| guest.socket.get_ref().socket().set_nonblocking(true).is_ok());
             loop {

@@ -1,5 +1,5 @@
-//! Strangers at the relay with tickets they signed themselves, and members who offer channels or
-//! send without end.
+//! Attacks on the relay: forged tickets, and members who offer channels or send without end.
+//! Absent: honest clients.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use crate::relay_pair::{Member, say};
 use crate::server::forged_ticket;
 
 const FORGERS: usize = 8;
-/// Networks forgers come from in turn, because one alone may open few sockets a second.
+/// Networks of the forgers, because one may open few sockets per second.
 const FORGERS_ADDRESSES: usize = 200;
 const MEMBERS: usize = 8;
-/// A room of their own.
+/// Room of the attacking members.
 const ROOM: u64 = 1 << 40;
 
 pub(super) fn forged_tickets(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
@@ -73,8 +73,8 @@ fn members(at: SocketAddr, per_address: usize) -> Result<Vec<Member>, String> {
     (0..MEMBERS).map(come).collect()
 }
 
-/// Every member says these again and again, and reads what it is told: one that does not read is
-/// not listened to.
+/// Each member repeats these frames and reads the answers, because the relay does not listen to a
+/// member that does not read.
 fn speak(members: Vec<Member>, strength: Strength, hits: &Hits, frames: &[Vec<u8>]) {
     let at_once = 8;
     let mut members: Vec<Option<Member>> = members.into_iter().map(Some).collect();

@@ -1,5 +1,5 @@
-//! Datagrams of strangers at the relay's UDP port: questions, checks without a password, greetings
-//! of DTLS, noise.
+//! Attack with datagrams at the relay's UDP port: STUN requests, checks without a password, DTLS
+//! hellos, noise. Absent: honest clients.
 
 use std::net::{SocketAddr, UdpSocket};
 
@@ -10,7 +10,7 @@ use crate::client::hostile;
 
 const THREADS: usize = 2;
 const ADDRESSES: usize = 32;
-/// Sent in one go by one thread.
+/// Datagrams sent in a row by one thread.
 const AT_ONCE: usize = 10;
 
 pub(super) fn flood(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {

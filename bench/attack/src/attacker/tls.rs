@@ -1,4 +1,4 @@
-//! Handshakes of TLS that end when the server has done its part.
+//! Attack with TLS handshakes that end after the server's first flight. Absent: honest clients.
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ pub(super) fn half_handshakes(at: SocketAddr, strength: Strength, hits: &Hits) -
     let name = ServerName::try_from("localhost").map_err(|error| text(&error))?;
     let config = client_config(RootCertStore::empty());
     let mut session = ClientConnection::new(config, name).map_err(|error| text(&error))?;
-    // The same greeting serves every time: the server computes its part anew.
+    // The same hello serves every time, because the server computes its answer anew.
     let mut greeting = Vec::new();
     session.write_tls(&mut greeting).map_err(|error| text(&error))?;
     spread(THREADS, strength, 1, hits, |thread| {
@@ -26,7 +26,7 @@ pub(super) fn half_handshakes(at: SocketAddr, strength: Strength, hits: &Hits) -
         Box::new(move || {
             nth += THREADS;
             let Ok(mut stream) = tcp(hostile(nth % ADDRESSES), at) else { return 0 };
-            // Gone at once: nothing waits for the other side's farewell.
+            // Reset at once instead of waiting for an orderly close.
             let _ = socket2::SockRef::from(&stream).set_linger(Some(std::time::Duration::ZERO));
             if stream.write_all(&greeting).is_err() {
                 return 0;

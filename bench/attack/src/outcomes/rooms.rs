@@ -1,4 +1,4 @@
-//! Who gets into which room.
+//! Outcomes of attacks on rooms: who meets whom, who gets in. Absent: scores.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,22 +8,21 @@ use crate::samples::Samples;
 
 const HOSTS: usize = 8;
 const FIND: &str = r#"{"type":"find","game":"siege","mode":"team","switch":true}"#;
-/// Two who share a room for this long have met.
+/// Time that two players must share a room to count as met.
 const TOGETHER: Duration = Duration::from_millis(300);
-/// Two who have not met by then do not.
+/// Time after which two players count as not met.
 const GIVE_UP: Duration = Duration::from_secs(6);
 
-/// What the hosts of open rooms do with the players `find` brings.
+/// Behavior of the hosts of open rooms towards players that `find` brings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hosts {
-    /// Remove them. All eight are of one address.
+    /// They kick them. All eight hosts share an address.
     Kick,
-    /// Nothing. Each is of an address of its own.
+    /// They do nothing. Each host has an address of its own.
     Idle,
 }
 
-/// Eight hosts offer open rooms, while pairs of honest players look for each other. How long each
-/// pair took.
+/// Time that pairs of honest players take to meet while eight hosts offer open rooms.
 pub(super) fn meetings(target: &Target, pairs: usize, kind: Hosts) -> Result<Samples, String> {
     let over = AtomicBool::new(false);
     let mut hosts = Vec::new();
@@ -47,8 +46,7 @@ pub(super) fn meetings(target: &Target, pairs: usize, kind: Hosts) -> Result<Sam
     })
 }
 
-/// Hears what happens in the room until all is over, and removes each player that joins, if hosts
-/// do.
+/// Reads the room's events until all is over, and kicks each joining player if hosts do.
 fn attend(mut host: Guest, kind: Hosts, over: &AtomicBool) {
     while !over.load(Ordering::Relaxed) {
         let Some(heard) = host.hear_within(Duration::from_millis(50)) else { continue };
@@ -66,7 +64,7 @@ struct Seeker {
     guest: Guest,
     room: Option<String>,
     since: Instant,
-    /// `find` was refused as too frequent: not before then.
+    /// Time of the next `find`, after one was rejected as too frequent.
     retry: Option<Instant>,
 }
 
@@ -101,7 +99,7 @@ impl Seeker {
     }
 }
 
-/// How long two take to be in one room, and stay.
+/// Time until two players share a room and stay.
 fn meet(target: &Target, pair: usize) -> Result<Duration, String> {
     let began = Instant::now();
     let mut two = [Seeker::come(target, pair * 2)?, Seeker::come(target, pair * 2 + 1)?];
@@ -110,11 +108,11 @@ fn meet(target: &Target, pair: usize) -> Result<Duration, String> {
         let is_together = two[0].room.is_some() && two[0].room == two[1].room;
         let since = two[0].since.max(two[1].since);
         if is_together && since.elapsed() >= TOGETHER {
-            // Seats that are kept for players of pairs before would fill the rooms of this one.
+            // Reservations of earlier pairs would fill the rooms of this one.
             two.iter_mut().try_for_each(|one| one.guest.say(r#"{"type":"leave"}"#))?;
             return Ok(since - began);
         }
-        // A pair in two rooms looks again, as players do who are alone there.
+        // A pair in two rooms searches again, as players do who are alone.
         if !is_together && two.iter().all(|one| one.room.is_some()) && since.elapsed() >= 2 * TOGETHER {
             two[1].room = None;
             two[1].retry = Some(Instant::now());
@@ -126,15 +124,15 @@ fn meet(target: &Target, pair: usize) -> Result<Duration, String> {
     }
 }
 
-/// Strangers who got in to watch a private room after its host had locked it.
+/// Number of strangers who could watch a private room after its host had locked it.
 pub(super) fn watch_locked(target: &Target) -> Result<f64, String> {
     let mut host = Guest::connect(honest(0), target, "host-of-a-private-room")?;
     let create = r#"{"type":"create","game":"siege","mode":"team","private":true}"#;
     let room = host.ask(create, "joined")?["room"].clone();
     let watch = |field: &str, value: String| format!(r#"{{"type":"join","{field}":"{value}","watch":true}}"#);
     let by_code = watch("code", text(&room["code"]));
-    // Before it is locked a friend with the code may watch: what follows fails for the lock, and
-    // for nothing else.
+    // Control: before the lock a friend with the code may watch, so what follows fails for the lock
+    // alone.
     let mut friend = Guest::connect(honest(1), target, "friend-with-the-code")?;
     friend.ask(&by_code, "joined")?;
     host.ask(r#"{"type":"access","id":1,"locked":true}"#, "ok")?;
@@ -146,7 +144,7 @@ pub(super) fn watch_locked(target: &Target) -> Result<f64, String> {
     Ok(f64::from(let_in))
 }
 
-/// Rooms that were over and are there again, because of a ticket.
+/// Number of ended rooms that a ticket revived.
 pub(super) fn revive_ended(target: &Target) -> Result<f64, String> {
     let key = "keeper-of-old-tickets";
     let mut guest = Guest::connect(hostile(9), target, key)?;

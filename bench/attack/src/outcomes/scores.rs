@@ -1,4 +1,4 @@
-//! Whose word about a match counts.
+//! Outcomes of attacks on results: which reports count. Absent: rooms.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,11 +11,11 @@ use crate::samples::Samples;
 const FORGED: i64 = 10_000_000;
 const FORCED: i64 = -1_000_000_000;
 const THROW_AWAY_KEYS: usize = 10;
-/// A result is decided and stored by then, if it ever is.
+/// Time within which a result is decided and stored.
 const DECIDED_WITHIN: Duration = Duration::from_secs(13);
 const BETWEEN_FORGERIES: Duration = Duration::from_millis(100);
 
-/// Players of one match, and what each is called in it.
+/// Players of one match and their ids in it.
 struct Match {
     guests: Vec<Guest>,
     slots: Vec<u64>,
@@ -23,7 +23,7 @@ struct Match {
 }
 
 impl Match {
-    /// All in one private room.
+    /// A match of these players in a private room.
     fn of(mut guests: Vec<Guest>, mode: &str) -> Result<Match, String> {
         let create =
             format!(r#"{{"type":"create","game":"siege","mode":"{mode}","private":true,"drop_in":true}}"#);
@@ -38,7 +38,7 @@ impl Match {
         Ok(Match { guests, slots, round })
     }
 
-    /// One player reports the scores of all.
+    /// Reports the scores of all as one player.
     fn report(&mut self, by: usize, scores: &[i64]) -> Result<(), String> {
         let highest_first = |score: &i64| 1 + scores.iter().filter(|other| *other > score).count();
         let lines: Vec<String> = scores
@@ -57,7 +57,7 @@ impl Match {
         ))
     }
 
-    /// What it counts as, or that it was refused.
+    /// State of the result, or that the report was rejected.
     fn verdict(&mut self, by: usize) -> String {
         let began = Instant::now();
         while began.elapsed() < DECIDED_WITHIN {
@@ -74,7 +74,7 @@ impl Match {
     }
 }
 
-/// Verified scores on the board after two keys of one address have agreed on one.
+/// Verified scores after two keys of one address have agreed on a forged one.
 pub(super) fn agree_on_forged(target: &Target) -> Result<f64, String> {
     let guests = (0..2).map(|nth| Guest::connect(hostile(0), target, &format!("forger-of-scores-{nth}")));
     let mut played = Match::of(guests.collect::<Result<_, _>>()?, "team")?;
@@ -86,8 +86,8 @@ pub(super) fn agree_on_forged(target: &Target) -> Result<f64, String> {
     Ok(board["entries"].as_array().into_iter().flatten().filter(is_forged).count() as f64)
 }
 
-/// How long two honest players of different networks wait for their result, in this many matches,
-/// while others forge scores.
+/// Time that two honest players of different networks wait for their result, while others forge
+/// scores.
 pub(super) fn honest_results(target: &Target, matches: usize) -> Result<Samples, String> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -119,16 +119,16 @@ pub(super) fn honest_results(target: &Target, matches: usize) -> Result<Samples,
     })
 }
 
-/// How much rating a key has won over keys of the same address that are used once.
+/// Rating that a key has won over throw-away keys of its address.
 pub(super) fn pump_rating(target: &Target) -> Result<f64, String> {
     for nth in 0..THROW_AWAY_KEYS {
         let winner = Guest::connect(hostile(1), target, "winner-of-everything")?;
         let loser = Guest::connect(hostile(1), target, &format!("throw-away-key-{nth:04}"))?;
-        // Each key makes its own room: one person may not make so many.
+        // Each key makes its own room, because one player may not make so many.
         let mut played = Match::of(vec![loser, winner], "team")?;
         (0..2).try_for_each(|by| played.report(by, &[1, 100]))?;
         played.verdict(0);
-        // Those who are gone keep no seat: one person has few.
+        // Left players keep no reservation, of which one address has few.
         played.guests.iter_mut().try_for_each(|guest| guest.say(r#"{"type":"leave"}"#))?;
     }
     Ok((rating(target, hostile(1), "winner-of-everything")? - 1_500.0).max(0.0))
@@ -139,13 +139,13 @@ fn rating(target: &Target, from: std::net::IpAddr, key: &str) -> Result<f64, Str
     Ok(mine["rating"].as_f64().unwrap_or(1_500.0))
 }
 
-/// The matches, best score and rating of the player with this key.
+/// Matches, best score and rating of the player with this key.
 fn own(target: &Target, from: std::net::IpAddr, key: &str) -> Result<Value, String> {
     Guest::connect(from, target, key)?.ask(r#"{"type":"mine","id":9,"game":"siege","mode":"team"}"#, "mine")
 }
 
-/// Whether three keys of one address could give a fourth player a score it contradicts, or take its
-/// rating.
+/// Whether three keys of one address could give a fourth player a score it contradicts, or take
+/// rating from it.
 pub(super) fn force_on_victim(target: &Target) -> Result<f64, String> {
     let victim = "victim-of-three-keys";
     let mut guests = vec![Guest::connect(honest(41), target, victim)?];

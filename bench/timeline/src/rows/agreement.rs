@@ -1,6 +1,4 @@
-//! Count of matches that end in another state than a straight run of their inputs.
-//!
-//! Called by `main.rs`. Absent: the matches (`differential.rs`).
+//! Rows: matches whose state differs from a straight run of the same inputs. Absent: cost.
 
 use bench_report::{Report, Row, parallel};
 
@@ -12,7 +10,7 @@ use crate::ggrs::Ggrs;
 /// Matches, each with its own players, window, delay and network.
 const SEEDS: u64 = 1_000;
 
-/// Wrong matches of Gaggle and of ggrs.
+/// Counts matches with a differing state.
 pub fn rows(report: &mut Report) {
     report.section("Matches of 2 to 4 players on bad networks that end in another state than a straight run");
     report.row(

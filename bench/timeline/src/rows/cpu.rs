@@ -1,6 +1,4 @@
-//! CPU time and allocations of a frame, net of the game.
-//!
-//! Called by `main.rs`. Absent: measurement (`cost.rs`).
+//! Rows: CPU time and allocations per frame, net of the game. Absent: how they are measured.
 
 use bench_report::{Report, Row};
 
@@ -12,21 +10,22 @@ use crate::game::{Arena, Game, Large, Tiny, TinyStick};
 use crate::ggrs::Ggrs;
 use crate::network::NetConditions;
 
-/// Measurements of each: many short ones, so that the median excludes busy moments.
+/// Measurements of each in turn: many short ones, so that a median ignores busy moments.
 const LAPS: u64 = 15;
 
-/// Frames per measurement and library, fewer with more peers.
+/// Frames per measurement and library, divided by the peers of a frame.
 const PEER_FRAMES: u64 = 4_800;
 
-/// Gaggle takes less time for a frame, so it plays more, to make a measurement last milliseconds.
+/// Factor of Gaggle's frames: it needs less time per frame, and a measurement should last
+/// milliseconds.
 const GAGGLE_TIMES: u64 = 4;
 
-/// Largest cost of a frame, as a share of ggrs's.
+/// Largest share of ggrs's cost that Gaggle may have.
 fn target(players: usize) -> f64 {
     if players <= 4 { 1.0 / 10.0 } else { 1.0 / 15.0 }
 }
 
-/// Game of the published figures, and states of other sizes.
+/// Adds rows for the game of the published figures and for other state sizes.
 pub fn rows(report: &mut Report) {
     report.section("CPU per frame and peer, net of the game's calls");
     for players in [2, 4, 8, 16] {

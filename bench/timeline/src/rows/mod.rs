@@ -1,6 +1,4 @@
-//! Rows of the report, one file per part.
-//!
-//! Called by `main.rs`. Absent: measurement.
+//! Rows of the report, one file per part. Absent: how contestants work.
 
 pub mod agreement;
 pub mod chaos;

@@ -1,6 +1,4 @@
-//! Stalls: steps in which a peer gets no new frame.
-//!
-//! Called by `main.rs`. Absent: matches (`matches.rs`).
+//! Rows: steps in which a peer's match did not advance. Absent: CPU time.
 
 use bench_report::{Report, Row, Spread, parallel};
 
@@ -11,23 +9,23 @@ use crate::ggrs::Ggrs;
 use crate::matches::{Match, Tally};
 use crate::network::NetConditions;
 
-/// Seeds per cell of the loss table: enough that one unlucky loss does not decide where hardly
-/// anything stalls.
+/// Seeds per cell of the loss table: enough that one unlucky loss does not decide a cell with few
+/// stalls.
 const SEEDS: u64 = 10;
 
 /// Steps of all peers per seed.
 const PEER_STEPS: u64 = 40_000;
 
-/// Share of a single stalled step of one seed, in percent.
+/// One stalled step of one seed, in percent.
 const ONE_STEP_PERCENT: f64 = 100.0 / PEER_STEPS as f64;
 
-/// Share of a single stalled step of all seeds, in percent.
+/// One stalled step of all seeds, in percent.
 const ONE_STEP_OF_ALL_PERCENT: f64 = ONE_STEP_PERCENT / SEEDS as f64;
 
 /// Frames at which a blackout starts: two periods of ggrs's timer.
 const PHASES: u64 = 26;
 
-/// Lockstep, blackouts, the edge of the window, and loss.
+/// Adds all rows of this part.
 pub fn rows(report: &mut Report) {
     lockstep(report);
     blackouts(report);
@@ -100,7 +98,7 @@ fn loss_table(report: &mut Report) {
         (metric, ggrs, same, fewer)
     });
     for (metric, ggrs, same, fewer) in table {
-        // One step among all is chance: it is allowed where ggrs has none.
+        // A single step is chance, so it is allowed where ggrs has none.
         let (library, allowed) = match ggrs.mean {
             mean if mean < ONE_STEP_OF_ALL_PERCENT => ("ggrs none, one", ONE_STEP_OF_ALL_PERCENT),
             mean => ("ggrs", mean),
@@ -115,9 +113,8 @@ fn loss_table(report: &mut Report) {
             "by seed: gaggle {:.4} to {:.4} %, with 7 {:.4} to {:.4} %, ggrs {:.4} to {:.4} %",
             same.min, same.max, fewer.min, fewer.max, ggrs.min, ggrs.max
         ));
-        // ggrs set to 8 predicts at most 7 frames, so this compares the same setting. Chance
-        // decides which is ahead: means must be equal within the scatter of ggrs, one stalled step
-        // included.
+        // With 8, ggrs predicts 7 frames at most, so this is the same game for both. Chance decides
+        // which is better: the means may differ by ggrs's own deviation and one stalled step.
         report.row(
             Row::new(format!("{metric}, 7 against 8"), "%")
                 .gaggle(fewer.mean)
@@ -136,7 +133,7 @@ fn weathers(latency: u64) -> Vec<(String, NetConditions)> {
     random.into_iter().chain(bursts).collect()
 }
 
-/// A minute without loss, after two seconds.
+/// A lossless minute after two seconds of warm-up.
 fn calm<C: Contestant>(setup: &Setup, weather: NetConditions) -> Tally {
     let mut game = Match::<C>::new(setup, weather);
     game.run(120);
@@ -145,7 +142,7 @@ fn calm<C: Contestant>(setup: &Setup, weather: NetConditions) -> Tally {
     Tally::sum(&game.tallies())
 }
 
-/// Percentage of stalled steps over all peers, for each seed.
+/// Percent of stalled steps over all peers, by seed.
 fn lossy<C: Contestant>(setup: &Setup, weather: NetConditions) -> Vec<f64> {
     (1..=SEEDS)
         .map(|seed| {
@@ -158,8 +155,8 @@ fn lossy<C: Contestant>(setup: &Setup, weather: NetConditions) -> Vec<f64> {
         .collect()
 }
 
-/// Longest stall of any peer, over all frames at which the blackout may start, each with new
-/// sessions, because a blackout leaves peers a frame apart.
+/// Longest stall of any peer over all moments of the blackout, each with new sessions, because a
+/// blackout leaves peers a frame apart.
 fn worst_blackout<C: Contestant>(frames: u64) -> u64 {
     (0..PHASES).map(|phase| blackout::<C>(frames, phase)).max().unwrap_or_default()
 }

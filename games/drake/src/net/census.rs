@@ -1,5 +1,7 @@
-//! Everything that is shared, looked up once a frame: a look for every kind and every seat would be
-//! dozens, each at all that ever was.
+//! Object ids by kind and the craft of each seat, read from the session once a frame.
+//!
+//! `Coop` takes it before `view` and `Referee` read it; one pass replaces a scan for each kind and
+//! seat. Absent: what the objects mean.
 
 use gaggle_replica::{ObjectId, Session};
 
@@ -7,7 +9,7 @@ use super::view::player_of;
 use crate::Craft;
 use crate::field::SEATS;
 
-/// The kinds of things by their numbers among [`kinds`](super::kinds).
+/// Numbers of the kinds in the order of [`kinds`](super::kinds).
 pub(super) const CRAFT: usize = 0;
 pub(super) const STANDING: usize = 1;
 pub(super) const ROCK: usize = 2;
@@ -18,16 +20,16 @@ pub(super) const LANTERN: usize = 6;
 pub(super) const EGG: usize = 7;
 const KINDS: usize = 8;
 
-/// What there is in this frame.
+/// Objects of the session in one frame.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Census {
     ids: [Vec<ObjectId>; KINDS],
-    /// What flies for each seat: what its player made, and he or whoever leads holds.
+    /// Craft of each seat: owned by its player, with the player's peer or the leader as authority.
     pub(super) crafts: [Option<(ObjectId, Craft)>; SEATS],
 }
 
 impl Census {
-    /// Looks at everything.
+    /// Reads all objects of the session.
     pub(super) fn take(&mut self, session: &Session) {
         self.ids.iter_mut().for_each(Vec::clear);
         for thing in session.iter_info() {
@@ -39,12 +41,12 @@ impl Census {
         self.crafts = std::array::from_fn(|seat| self.craft_of(session, seat));
     }
 
-    /// All of a kind, in the order of their ids.
+    /// Objects of a kind, ascending by id.
     pub(super) fn of(&self, kind: usize) -> &[ObjectId] {
         &self.ids[kind]
     }
 
-    /// Crafts that were made in the name of a seat and do not fly for it.
+    /// Crafts owned by a seat's player that are not the one that flies for it.
     pub(super) fn idle_crafts(&self, session: &Session, seat: usize) -> Vec<ObjectId> {
         let flies = self.crafts[seat].map(|(id, _)| id);
         let theirs = self.of(CRAFT).iter().copied().filter(|id| session.owner(*id) == Some(player_of(seat)));
@@ -63,9 +65,8 @@ impl Census {
     }
 }
 
-/// Whether what is known of something is the word of whoever leads, or of somebody who is gone and
-/// may have led. What anybody else says does not count, before whoever leads has taken it from him
-/// as well as after.
+/// Whether the leader wrote the object's present version, or a peer that is gone and may have led.
+/// Versions of other peers do not count, neither before nor after the leader has taken the object.
 pub(super) fn is_refereed(session: &Session, id: ObjectId) -> bool {
     let (Some(version), roster) = (session.version(id), session.roster()) else { return false };
     let leads = roster.leader().is_some_and(|lead| lead.id == version.authority);
@@ -82,7 +83,7 @@ mod tests {
     use crate::{Egg, Hornet, Lantern, Puffball, Rock, Shot, Standing};
 
     #[test]
-    fn kinds_are_found_under_their_numbers() {
+    fn kind_numbers_match_registered_kinds() {
         let (config, kinds) = (net::config(), net::kinds_with_input());
         let mut session = Session::new(config, kinds, Slot::at(2), JoinMode::Create, 1).unwrap();
         let ids = [

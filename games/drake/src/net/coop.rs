@@ -1,4 +1,7 @@
-//! One machine's part in the game.
+//! One peer's part of the game: local crafts, the view of the others, the referee at the leader.
+//!
+//! The room or a test calls [`Coop::step`] each frame and hands it events. Absent: pictures,
+//! packets.
 
 use gaggle_kit::Slot;
 use gaggle_replica::{EventRequest, MemberId, RemoteEvent, Session, SessionEvent, Target};
@@ -11,32 +14,32 @@ use crate::field::{self, SEATS};
 use crate::mark::{Mark, What};
 use crate::{Bout, Drake, Form, Pad, Phase, Setup};
 
-/// So many who led are remembered: more are gone than a match has seats.
+/// Past leaders remembered: more than a match has seats.
 const LED_MAX: usize = 8;
 
-/// The game on one machine: played, refereed where this machine leads, and ready to be drawn.
+/// State of the game at one peer.
 #[derive(Debug, Clone)]
 pub struct Coop {
     game: Drake,
-    /// The same, to be drawn.
+    /// `game`, smoothed for drawing.
     picture: Drake,
     referee: Referee,
-    /// By seat; of the players here.
+    /// By seat: predicted peas of the local players.
     ghosts: [Ghosts; SEATS],
-    /// What there is in this frame.
+    /// Objects of the session in this frame.
     census: Census,
-    /// Who led, as far as this machine saw it, the last of them last.
+    /// Leaders this peer has seen, the latest last.
     led: Vec<MemberId>,
     leading: bool,
     told: Option<Bout>,
-    /// By seat: whether the turning button was down in the last frame.
+    /// By seat: whether the turn button was down in the last frame.
     turned: [bool; SEATS],
-    /// What a match this machine begins is played by. One that goes on keeps its own.
+    /// Settings for a match this peer creates; a running match keeps its own.
     setup: Setup,
 }
 
 impl Coop {
-    /// A coop. The seed is for what this machine decides while it leads.
+    /// A peer outside a match. `seed` is for its random decisions while it leads.
     pub fn new(setup: Setup, seed: u64) -> Coop {
         let (game, referee) = (Drake::new(setup, seed), Referee::new(seed));
         Coop {
@@ -53,30 +56,29 @@ impl Coop {
         }
     }
 
-    /// The game as it should be drawn here: with one's own craft where it is, and the others where
-    /// they seem to be.
-    #[expect(clippy::misnamed_getters, reason = "what is drawn is the game, to whoever looks")]
+    /// The game to draw: local crafts at their position, others interpolated.
+    #[expect(clippy::misnamed_getters, reason = "callers draw it as the game")]
     pub fn game(&self) -> &Drake {
         &self.picture
     }
 
-    /// Another world begins: what was known of the one before does not count.
+    /// Resets for another match.
     pub fn enter(&mut self) {
         let frame = self.game.frame;
         let mut random = self.game.random;
         *self = Coop::new(self.setup, random.next_u64());
-        // Sounds are told apart by their frame: it never goes back.
+        // Sounds are told apart by their frame, so it never goes back.
         self.game.frame = frame;
     }
 
-    /// The seats played here, none by a spectator.
+    /// Seats of the local players; none of a spectator.
     pub fn seats(session: &Session) -> impl Iterator<Item = usize> + use<> {
         let seats = session.local_slots().map(Slot::index);
         let count = if session.is_spectator() { 0 } else { SEATS };
         seats.take(count).filter(|seat| *seat < SEATS)
     }
 
-    /// One frame. The session has the inputs of this peer's players already.
+    /// Plays one frame. The session already has this peer's inputs.
     pub fn step(&mut self, session: &mut Session) {
         self.game.frame = self.game.frame.wrapping_add(1);
         let mut pads = [Pad::NONE; SEATS];
@@ -99,7 +101,7 @@ impl Coop {
             if self.game.body(seat).is_some() {
                 tell_craft(session, &self.census, seat, &self.game.crafts[seat]);
             }
-            // Made in this player's name by somebody else: taken over, they would speak for him.
+            // Spawned in this player's name by another peer: they must not act for the player.
             for id in self.census.idle_crafts(session, seat) {
                 _ = session.despawn(id);
             }
@@ -113,11 +115,11 @@ impl Coop {
         }
     }
 
-    /// A player who is out of the round cheers by the button that turned its drake.
+    /// Sends the cheer of a player who is out of the round: its turn button.
     fn cheer(&mut self, session: &mut Session, seat: usize, pad: Pad) {
         let held = std::mem::replace(&mut self.turned[seat], pad.turn);
         if pad.turn && !held && self.may_cheer(seat) {
-            // The most that can go wrong is that a sound is missing.
+            // A lost cheer costs one sound.
             _ = session.send_event_from(Slot::at(seat), Target::All, &[], &Cheer);
         }
     }
@@ -127,7 +129,7 @@ impl Coop {
         out && self.game.bout.phase == Phase::Play
     }
 
-    /// This machine leads, and a player asks for something: whether it may.
+    /// Decides, as leader, on an event that needs approval.
     pub fn judge(&self, petition: &EventRequest) -> bool {
         let signal = &petition.event;
         signal.get::<Cheer>().is_some() && self.may_cheer(signal.from.index())
@@ -145,7 +147,7 @@ impl Coop {
         }
     }
 
-    /// A frame in which somebody else referees.
+    /// A frame in which another peer leads.
     fn follow(&mut self, session: &mut Session, pads: &[Pad; SEATS]) {
         let mut own = [false; SEATS];
         for seat in Coop::seats(session).filter(|_| session.is_member()) {
@@ -157,7 +159,7 @@ impl Coop {
         }
     }
 
-    /// A frame of a player here, in which another peer referees.
+    /// A frame of a local player while another peer leads.
     fn play(&mut self, session: &mut Session, seat: usize, pad: Pad) {
         let Some(deed) = self.game.steer(seat, pad) else { return };
         let (craft, standing) = (self.game.crafts[seat], self.game.seats[seat]);
@@ -173,12 +175,12 @@ impl Coop {
         }
     }
 
-    /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's
-    /// word or none.
+    /// Takes an event of another peer: noises from the peer whose craft makes them, all others only
+    /// from the leader.
     pub fn signal(&mut self, session: &Session, signal: &RemoteEvent) {
         let from_lead = session.roster().leader().is_some_and(|lead| lead.has_slot(signal.from));
         let mark = if let Some(mark) = noise_in(signal) {
-            // Whether a pea was fired is the lead's to say.
+            // Only the leader decides whether a pea was fired.
             let own = mark.who == signal.from.byte() && mark.what != What::Fire;
             let mine = Coop::seats(session).any(|seat| seat == usize::from(mark.who));
             (own || from_lead).then_some(mark).filter(|_| !mine)
@@ -193,7 +195,7 @@ impl Coop {
         }
     }
 
-    /// What the session has to say. Nothing needs doing: the next frame looks for itself.
+    /// Takes an event of the session. After a new membership the bout counts as unread.
     pub fn hear(&mut self, event: &SessionEvent) {
         if let SessionEvent::MembershipGranted = event {
             self.told = None;

@@ -1,5 +1,6 @@
-//! One's own peas before the referee has seen them: drawn from the frame the button goes down, and
-//! become the real ones when those arrive. Nothing is ever hit by a ghost.
+//! Predicted peas of a local player, drawn from the button press until the leader's peas arrive.
+//!
+//! `Coop` steps them, `view` draws them and pairs them with real peas. Absent: hits.
 
 use gaggle_kit::Fixed16;
 use gaggle_replica::ObjectId;
@@ -9,14 +10,14 @@ use crate::shot::Shot;
 use crate::standing::{Form, Load, SHOT_GAP, Standing};
 use crate::{Craft, pool};
 
-/// A ghost whose pea does not come is gone after so many frames: the referee said no.
+/// Frames after which a prediction is dropped: the leader did not fire the pea.
 const FRAMES_MAX: u8 = 30;
-/// Peas on their way from where their ghost was to where they are.
+/// Real peas still drawn with an offset towards their prediction.
 const EASED_MAX: usize = 16;
-/// What is left of that way after a frame.
+/// Share of that offset left after a frame.
 const EASE: Fixed16 = Fixed16::lit("0.88");
 
-/// One's own peas that nobody else knows of yet.
+/// Predictions of one seat.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ghosts {
     shots: Vec<(Shot, u8)>,
@@ -27,7 +28,7 @@ pub(super) struct Ghosts {
 }
 
 impl Ghosts {
-    /// One frame of a player's hands. Says whether a pea seems to leave his bill.
+    /// Predicts one frame of a player. Returns whether a pea seems to be fired.
     pub(super) fn step(&mut self, fire: bool, craft: &Craft, standing: &Standing) -> bool {
         self.gap = self.gap.saturating_sub(1);
         self.shots.retain_mut(|(shot, age)| {
@@ -48,7 +49,7 @@ impl Ghosts {
         true
     }
 
-    /// One of the player's own peas as the referee tells it: where to draw it.
+    /// The position to draw a real pea at: eased from its prediction, if it had one.
     pub(super) fn settle(&mut self, id: ObjectId, mut shot: Shot) -> Shot {
         if !self.known.contains(&id) {
             self.known.push(id);
@@ -69,7 +70,7 @@ impl Ghosts {
         shot
     }
 
-    /// Puts those nobody knows of among the others, to be drawn.
+    /// Adds the predictions to the peas to be drawn.
     pub(super) fn show(&self, shots: &mut [Option<Shot>]) {
         for (shot, _) in &self.shots {
             pool::put(shots, *shot);

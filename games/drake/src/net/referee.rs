@@ -1,5 +1,6 @@
-//! What only the lead does: takes in what players tell of their crafts, applies the rules, and
-//! tells what came of it.
+//! The leader's part of a frame: checks reported crafts, applies the rules, publishes the result.
+//!
+//! `Coop` calls it at the leader, first [`Referee::take_over`]. Absent: local input, pictures.
 
 use gaggle_replica::{Kind, MemberId, ObjectId, RemoteEvent, Session, Target};
 
@@ -15,17 +16,17 @@ use crate::shot::SHOTS;
 use crate::weapons::{EGGS, HORNETS, PUFFBALLS};
 use crate::{Bout, Craft, Drake, Lantern, Pad, Phase, Setup, Sitting, Standing};
 
-/// Things that are nobody's, deleted in a frame at most: somebody could send thousands.
+/// Unknown objects deleted per frame at most: a peer may have spawned thousands.
 const BURIED_MAX: usize = 64;
 
-/// What a referee remembers beside the game.
+/// State of the leader besides the game.
 #[derive(Debug, Clone)]
 pub(super) struct Referee {
     bots: [Bot; SEATS],
     watches: [Watch; SEATS],
-    /// The tick in which each craft was told last, so that news is told from silence.
+    /// By seat: tick of the craft version last read, to tell news from silence.
     heard: [u32; SEATS],
-    /// In which life of a seat the watch began.
+    /// By seat: life for which the watch was started.
     lives: [u8; SEATS],
     standings: [Option<ObjectId>; SEATS],
     rocks: [Option<ObjectId>; ROCKS],
@@ -35,14 +36,14 @@ pub(super) struct Referee {
     eggs: [Option<ObjectId>; EGGS],
     lanterns: [Option<ObjectId>; SEATS],
     told: Option<Bout>,
-    /// The settings as all players know them.
+    /// Settings as published to the session.
     settled: Option<Setup>,
-    /// The last frame whose marks were told.
+    /// Last frame whose marks were sent.
     marked: u32,
 }
 
-/// Of a kind what somebody said who led, the last of them first: what others brought they made
-/// themselves.
+/// Objects of a kind written by past leaders, the latest leader's first. Objects of other peers are
+/// forged and left out.
 fn inheritance<K: Kind>(session: &Session, ids: &[ObjectId], led: &[MemberId]) -> Vec<(ObjectId, K)> {
     let said_by = |id: &ObjectId| {
         let holder = session.version(*id)?.authority;
@@ -54,8 +55,8 @@ fn inheritance<K: Kind>(session: &Session, ids: &[ObjectId], led: &[MemberId]) -
     all.into_iter().filter_map(|(_, id)| Some((id, session.get::<K>(id)?))).collect()
 }
 
-/// Puts what is inherited of a kind into its places, and remembers which is which. What finds none
-/// is nobody's: from a world that was split.
+/// Fills a pool with inherited objects and remembers their ids. What does not fit is deleted later;
+/// it comes from another branch.
 fn adopt<K: Kind>(all: Vec<(ObjectId, K)>, pool: &mut [Option<K>], ids: &mut [Option<ObjectId>]) {
     pool.iter_mut().for_each(|place| *place = None);
     ids.fill(None);
@@ -64,7 +65,7 @@ fn adopt<K: Kind>(all: Vec<(ObjectId, K)>, pool: &mut [Option<K>], ids: &mut [Op
     }
 }
 
-/// The same where every seat has a place.
+/// [`adopt`] for kinds with one object per seat.
 fn adopt_by_seat<K: Kind>(
     all: Vec<(ObjectId, K)>,
     ids: &mut [Option<ObjectId>; SEATS],
@@ -81,12 +82,12 @@ fn adopt_by_seat<K: Kind>(
     }
 }
 
-/// Tells what became of all things of a kind.
+/// Spawns, updates and deletes the objects of a kind to match the pool.
 fn publish<K: Kind>(session: &mut Session, pool: &[Option<K>], ids: &mut [Option<ObjectId>]) {
     for (thing, id) in pool.iter().zip(ids) {
         match (thing, *id) {
             (Some(thing), Some(known)) => {
-                // Of a lead that is gone: it is ours as soon as we say so.
+                // The authority of a past leader's object moves with the first write.
                 if !session.has_authority(known)
                     && session.claim(known).is_err()
                     && session.authority(known).is_none()
@@ -94,7 +95,7 @@ fn publish<K: Kind>(session: &mut Session, pool: &[Option<K>], ids: &mut [Option
                     *id = None;
                     continue;
                 }
-                // Refused while somebody else holds it, and then it is his to tell.
+                // Rejected while another peer holds it; that peer then writes it.
                 _ = session.set(known, thing);
             }
             (Some(thing), None) => *id = session.spawn(thing).ok(),
@@ -127,8 +128,8 @@ impl Referee {
         }
     }
 
-    /// Takes over: the truth as far as it is known here, in place of what was drawn. `led` are
-    /// those who told it, the last of them last.
+    /// Takes over from the last leader: the received state replaces the drawn one. `led` are the
+    /// past leaders, the latest last.
     pub(super) fn take_over(
         &mut self,
         session: &Session,
@@ -160,13 +161,13 @@ impl Referee {
             self.watches[seat].forget();
         }
         self.told = session.value::<Bout>(ALL);
-        // The match goes on by the settings it began with, not by those of this machine.
+        // The match keeps the settings it began with.
         self.settled = session.value::<Setup>(ALL);
         game.setup = self.settled.unwrap_or(game.setup).clamped();
         self.marked = game.frame;
     }
 
-    /// One frame of the whole game.
+    /// Plays one frame of the whole game.
     pub(super) fn step(
         &mut self,
         session: &mut Session,
@@ -209,9 +210,9 @@ impl Referee {
         self.bury_strangers(session, census);
     }
 
-    /// What a player says of his craft, as far as it can be true; in between it goes on as it went.
-    /// A new life begins at the nest whether he says so or not: whoever kept silent about it could
-    /// not be hit.
+    /// Moves a remote craft as its player reports, if the watch allows it; without news it coasts.
+    /// A new life begins at the nest also without a report: otherwise a silent player could not be
+    /// hit.
     fn hear_craft(&mut self, session: &Session, census: &Census, game: &mut Drake, seat: usize) {
         let standing = game.seats[seat];
         if standing.alive() && game.crafts[seat].life != standing.life {
@@ -261,7 +262,7 @@ impl Referee {
         let bout = Bout { since: 0, ..game.bout };
         if self.told.map(|told| Bout { since: 0, ..told }) != Some(bout) {
             self.told = Some(game.bout);
-            // It cannot fail here but while this machine is no member, and then it is told again.
+            // Fails only while this peer is no member; then it is sent again.
             if session.set_value(ALL, &game.bout).is_err() {
                 self.told = None;
             }
@@ -272,8 +273,8 @@ impl Referee {
         self.tell_marks(session, census, game, sitting, is_local);
     }
 
-    /// Deletes what this referee neither made nor took over: what others made themselves, or what
-    /// is left of the other half of a split.
+    /// Deletes objects this leader neither spawned nor took over: forged ones and those of another
+    /// branch.
     fn bury_strangers(&self, session: &mut Session, census: &Census) {
         let known: [(usize, &[Option<ObjectId>]); 7] = [
             (census::STANDING, &self.standings),
@@ -290,7 +291,7 @@ impl Referee {
         let flies = |id: &ObjectId| census.crafts.iter().flatten().any(|(known, _)| known == id);
         let crafts = census.of(census::CRAFT).iter().copied().filter(|id| !flies(id));
         for id in things.take(BURIED_MAX).chain(crafts.take(BURIED_MAX)) {
-            // What is somebody's who is present is his to delete.
+            // Rejected for an object of a present peer, which deletes it itself.
             _ = session.despawn(id);
         }
     }
@@ -316,14 +317,14 @@ impl Referee {
                     }
                 }
                 What::Fire => tell_noise(session, census, seat, mark),
-                // The most that can go wrong is that a sound is missing.
+                // A lost event costs one picture or sound.
                 _ => _ = session.send_event(Target::Others, &[], &Happening(*mark)),
             }
         }
     }
 }
 
-/// Tells where a craft is, in the name of whoever it belongs to.
+/// Writes the craft of a seat to the session, as its player's object.
 pub(super) fn tell_craft(session: &mut Session, census: &Census, seat: usize, craft: &Craft) {
     match census.crafts[seat] {
         Some((id, _)) => {
@@ -336,13 +337,13 @@ pub(super) fn tell_craft(session: &mut Session, census: &Census, seat: usize, cr
     }
 }
 
-/// Tells a small noise, if there is anybody whose it is.
+/// Sends a noise of a seat's craft; without a craft it is dropped.
 pub(super) fn tell_noise(session: &mut Session, census: &Census, seat: usize, mark: &Mark) {
     let Some((id, _)) = census.crafts.get(seat).copied().flatten() else { return };
-    // The referee tells those of bots.
+    // The leader sends those of bots.
     let is_local = session.local_slots().any(|slot| slot == player_of(seat));
     let from = if is_local { player_of(seat) } else { session.local_slot() };
-    // Too soon after the last of its kind it is not told.
+    // The rate limit may reject it; then one noise is missing.
     _ = match mark.what {
         What::Fire => session.send_event_from(from, Target::Others, &[id], &Fired(*mark)),
         What::Dash => session.send_event_from(from, Target::Others, &[id], &Dashed(*mark)),
@@ -350,7 +351,7 @@ pub(super) fn tell_noise(session: &mut Session, census: &Census, seat: usize, ma
     };
 }
 
-/// The small noise a signal tells of, if it is one: each kind of them in its own kind of signal.
+/// The noise in an event, if its type and its mark agree.
 pub(super) fn noise_in(signal: &RemoteEvent) -> Option<Mark> {
     let noises = [
         (What::Fire, signal.get::<Fired>().map(|Fired(mark)| mark)),

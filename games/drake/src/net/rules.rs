@@ -1,15 +1,16 @@
-//! Who may hold what: a craft is its player's while he is present, everything else is the lead's.
+//! Authority rules: a craft is held by its player's peer, everything else by the leader.
+//!
+//! The replica session asks them for each claim. Absent: the game's own rules.
 
 use gaggle_replica::{AuthorityRules, ObjectInfo, Roster, RosterMember};
 
-/// The number of [`Craft`](crate::Craft) among [`kinds`](super::kinds).
+/// Number of [`Craft`](crate::Craft) among [`kinds`](super::kinds).
 const CRAFT: u8 = 0;
 
-/// The policy of the game. Unlike
+/// Rules of the game. Unlike
 /// [`AuthorityPolicy::OwnerOrLeader`](gaggle_replica::AuthorityPolicy::OwnerOrLeader), only crafts
-/// have homes: a standing, an egg or a pea is the lead's alone. What somebody makes of these all
-/// the same the lead inherits as it does everything that is nobody's; it knows what it made itself,
-/// and deletes the rest.
+/// may be held by their owner. Standings, eggs or peas that another peer spawns go to the leader,
+/// which knows its own and deletes the rest.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rules;
 

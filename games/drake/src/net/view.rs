@@ -1,5 +1,6 @@
-//! What a machine that does not referee sees: the game as the session tells it, a moment ago and
-//! moved on to the present.
+//! The game as a peer that does not lead sees it: interpolated from the session.
+//!
+//! `Coop` calls it each frame. Absent: decisions of the rules, local crafts.
 
 use gaggle_kit::Slot;
 use gaggle_replica::{Kind, ObjectId, Session};
@@ -9,16 +10,15 @@ use super::ghosts::Ghosts;
 use crate::field::SEATS;
 use crate::{Bout, Craft, Drake, Lantern, Setup, Shot, Standing};
 
-/// Whose value the bout is: everybody's.
+/// Slot of the shared values, which only the leader writes.
 pub(super) const ALL: Slot = Slot::at(0);
 
-/// The player of a seat.
+/// Slot of a seat's player.
 pub(super) fn player_of(seat: usize) -> Slot {
     Slot::at(seat)
 }
 
-/// All things of a kind that whoever leads tells of, as they should be drawn, in the order of their
-/// ids.
+/// Fills a pool with the leader's objects of a kind, interpolated, ascending by id.
 fn shown<K: Kind>(
     session: &Session,
     ids: &[ObjectId],
@@ -34,7 +34,7 @@ fn shown<K: Kind>(
     places.for_each(|place| *place = None);
 }
 
-/// Takes over everything the session tells, except the crafts of `own`, which are moved here.
+/// Replaces the game by the session's state, except the crafts of `own`, which move locally.
 pub(super) fn look(
     game: &mut Drake,
     session: &Session,
@@ -45,7 +45,7 @@ pub(super) fn look(
 ) {
     listen(game, session, told);
     game.seats = std::array::from_fn(|seat| Standing { seat: seat as u8, ..Standing::default() });
-    // Of several the oldest counts.
+    // Of several standings of a seat the oldest counts.
     for &id in census.of(census::STANDING).iter().rev().filter(|id| census::is_refereed(session, **id)) {
         let standing = session.get::<Standing>(id);
         if let Some((seat, standing)) =
@@ -58,7 +58,7 @@ pub(super) fn look(
         if let Some(craft) = census.crafts[seat].and_then(|(id, _)| session.interpolated::<Craft>(id)) {
             game.crafts[seat] = craft;
         }
-        // Whoever says nothing of his new life is where it begins, as the referee has it.
+        // A player that has not reported its new life is at its nest, as at the leader.
         let standing = game.seats[seat];
         if standing.alive() && game.crafts[seat].life != standing.life {
             game.crafts[seat] = Craft::hatched(seat, standing.life);
@@ -83,8 +83,7 @@ pub(super) fn look(
     }
 }
 
-/// What a referee's own screen shows: other players' crafts glide, while the rules go by what was
-/// said last.
+/// Interpolates remote crafts in the leader's picture; its rules use the last reported positions.
 pub(super) fn smooth(picture: &mut Drake, session: &Session, census: &Census) {
     for (seat, known) in census.crafts.iter().enumerate() {
         if let Some((id, _)) = known.filter(|(id, _)| !session.has_authority(*id))
@@ -96,7 +95,7 @@ pub(super) fn smooth(picture: &mut Drake, session: &Session, census: &Census) {
     }
 }
 
-/// Where the match stands: told when it changes, counted on in between.
+/// Reads settings and bout; between two versions of the bout its frames are counted here.
 fn listen(game: &mut Drake, session: &Session, told: &mut Option<Bout>) {
     if let Some(setup) = session.value::<Setup>(ALL) {
         game.setup = setup.clamped();

@@ -1,5 +1,6 @@
-//! Whether a craft flies as a craft can. A player moves his own, so he could put it anywhere;
-//! whoever referees does not let him.
+//! Plausibility check of one remote craft: position, speed and turning it reports.
+//!
+//! `Referee` steps it each frame and asks it about each report. Absent: why a craft moved, hits.
 
 use gaggle_kit::{Angle, Fixed16};
 
@@ -7,37 +8,37 @@ use crate::craft::{CRUISE_MAX, Craft, DASH_FRAMES, DASH_REST, DUCKLING_TURN, SPE
 use crate::field::{self, RATE, Vec2};
 use crate::standing::Form;
 
-/// Frames of flight somebody may be behind with telling, on the worst of lines, and with hearing
-/// what has become of him.
+/// Frames of flight a report may be late by on a very bad link, also when its player learns late
+/// what happened to it.
 const FRAMES_MAX: u16 = 90;
-/// The same while a round is counted down: he may not have heard that he has to wait.
+/// The same during a countdown: the player may not know yet that it must wait.
 const WAITING_FRAMES_MAX: u16 = 45;
-/// Pixels that rounding and being shoved by a rock can add.
+/// Pixels for rounding and for the push of a rock.
 const SLACK: Fixed16 = Fixed16::from_int(12);
-/// Pixels a second, in the long run: as fast as it cruises, and a dash whenever it has rested from
-/// the last.
+/// Bound of the mean speed, in pixels per second: the cruising speed plus a dash as often as one
+/// is possible.
 const FLIGHT: i32 = CRUISE_MAX + (SPEED_MAX - CRUISE_MAX) * DASH_FRAMES as i32 / DASH_REST as i32;
-/// The same of a duckling, which is slow, but for how it is shoved.
+/// The same of a duckling, with room for the push of rocks.
 const PADDLING: i32 = 80;
-/// A twentieth more than the rules give, since no two clocks go alike.
+/// 5 % above the rules, because clocks differ.
 const TOLERANCE: (i32, i32) = (21, 20);
-/// How far back rounding can seem to turn somebody, and how far ahead.
+/// Turn that rounding can add in either direction, in 1/65,536 of a circle.
 const TURN_SLACK: i32 = 512;
-/// A whole turn: whoever has been silent for so long may look anywhere.
+/// A full circle: after a long silence any heading is possible.
 const TURN_MAX: i32 = 1 << 16;
 
-/// What is known of how far one craft can have come.
+/// Bounds on the motion of one craft since its last report.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watch {
-    /// In which life it was last said to be where, and where it looked.
+    /// Life, position and heading of the last report.
     last: Option<(u8, Vec2, Angle)>,
-    /// Pixels it can have flown since.
+    /// Pixels it may have flown since.
     credit: Fixed16,
-    /// How far it can have turned since.
+    /// How far it may have turned since, in 1/65,536 of a circle.
     turns: i32,
-    /// Which way everybody turns, and for how many frames.
+    /// Turning direction of all crafts, and for how many frames.
     clockwise: (bool, u16),
-    /// For how many frames it has been a duckling.
+    /// Frames it has been a duckling.
     paddles: u16,
 }
 
@@ -48,19 +49,19 @@ impl Default for Watch {
     }
 }
 
-/// What a frame adds to what can have been flown at this speed.
+/// Distance allowed per frame at a speed, with the tolerance.
 fn per_frame(speed: i32) -> Fixed16 {
     Fixed16::from_ratio(speed * TOLERANCE.0, RATE * TOLERANCE.1)
 }
 
 impl Watch {
-    /// A frame passes, for what is a drake or a duckling.
+    /// Adds the allowance of one frame.
     pub(super) fn step(&mut self, form: Form, waits: bool, clockwise: bool) {
         let duckling = form == Form::Duckling;
         self.paddles = if duckling { self.paddles.saturating_add(1) } else { 0 };
         let same = self.clockwise.0 == clockwise;
         self.clockwise = (clockwise, if same { self.clockwise.1.saturating_add(1) } else { 0 });
-        // A duckling keeps the speed of its drake for a while.
+        // A new duckling keeps the speed of its drake for a while.
         let gained = per_frame(if self.paddles > FRAMES_MAX { PADDLING } else { FLIGHT });
         let most = gained * i32::from(if waits { WAITING_FRAMES_MAX } else { FRAMES_MAX });
         self.credit = (self.credit + gained).min(most);
@@ -68,26 +69,26 @@ impl Watch {
         self.turns = (self.turns + turn * TOLERANCE.0 / TOLERANCE.1).min(TURN_MAX);
     }
 
-    /// A life begins, where and when we know.
+    /// Starts a life at a known position.
     pub(super) fn begin(&mut self, craft: &Craft) {
         let last = Some((craft.life, craft.place, craft.heading));
         *self = Watch { last, credit: Fixed16::ZERO, turns: 0, ..*self };
     }
 
-    /// Forgets everything: another machine referees, or somebody else steers.
+    /// Forgets all reports: after a change of leader or of who steers.
     pub(super) fn forget(&mut self) {
         *self = Watch::default();
     }
 
-    /// Whether this is how somebody could have flown and turned. Where he was before nothing was
-    /// known of him nobody can say.
+    /// Whether the report is possible after the last one. Position and heading of the first report
+    /// are accepted.
     pub(super) fn allows(&mut self, craft: &Craft) -> bool {
         let speed = field::length(craft.velocity);
         let last = self.last.replace((craft.life, craft.place, craft.heading));
         let Some((_, place, heading)) = last.filter(|(life, ..)| *life == craft.life) else {
             return speed <= Fixed16::from_int(SPEED_MAX) + SLACK;
         };
-        // Slack is there once, not with every word: it is owed until time has paid it back.
+        // The slack is granted once, not per report: a debt that the allowance repays.
         self.credit -= field::length(field::offset(place, craft.place));
         self.turns -= self.turned(heading, craft.heading);
         let allowed = self.credit >= -SLACK && self.turns >= -TURN_SLACK;
@@ -96,8 +97,8 @@ impl Watch {
         allowed && speed <= Fixed16::from_int(SPEED_MAX) + SLACK
     }
 
-    /// How far somebody has turned who can turn one way only; either way, while he may not have
-    /// heard which.
+    /// How far the heading has turned in the one possible direction; in either direction while its
+    /// player may not know the present one.
     fn turned(&self, before: Angle, after: Angle) -> i32 {
         let (clockwise, since) = self.clockwise;
         let way = after.to_bits().wrapping_sub(before.to_bits());
@@ -115,7 +116,7 @@ mod tests {
     use crate::craft::Hands;
     use crate::pad::Pad;
 
-    /// A watch that has seen a life begin, and the craft it is about.
+    /// A watch that has seen a life begin, and its craft.
     fn watched() -> (Watch, Craft) {
         let (craft, mut watch) = (Craft::hatched(0, 1), Watch::default());
         (0..FRAMES_MAX).for_each(|_| watch.step(Form::Drake, false, true));
@@ -123,8 +124,8 @@ mod tests {
         (watch, craft)
     }
 
-    /// Whether a lie told in every frame is found out within so many, by somebody who had a while
-    /// to save up.
+    /// Whether a false report in every frame is found within `frames`, after a pause that saved up
+    /// allowance.
     fn is_found_within(frames: u32, mut lie: impl FnMut(u32, &mut Craft)) -> bool {
         let (mut watch, mut craft) = watched();
         (0..FRAMES_MAX).for_each(|_| watch.step(Form::Drake, false, true));
@@ -136,20 +137,19 @@ mod tests {
     }
 
     #[test]
-    fn honest_flight_is_allowed_however_unevenly_it_is_told() {
+    fn honest_flight_with_uneven_reports_is_allowed() {
         for seed in 1_u32..5 {
             let (mut watch, mut craft) = watched();
             let mut hands = Hands::default();
             let mut dashes = 0;
             for frame in 0_u32..6_000 {
                 let bits = frame.wrapping_mul(2_654_435_761).wrapping_mul(seed) >> 28;
-                // Straight across as fast as it goes, tapping for a dash in every frame that may
-                // begin one, now and then.
+                // Straight across at full speed with as many dashes as possible, and random turns.
                 let turn = if frame % 600 < 300 { frame % 12 == 0 } else { bits & 1 != 0 };
                 let deed = craft.step(&mut hands, Pad { turn, fire: bits != 0 }, Form::Drake, true, &[]);
                 dashes += u32::from(deed.dash);
                 watch.step(Form::Drake, false, true);
-                // Told every other frame, with a silence of a second now and then.
+                // Reported every other frame, with occasional silences of a second.
                 if frame % 2 == 0 && frame % 400 > 60 {
                     assert!(watch.allows(&craft), "frame {frame}");
                 }
@@ -159,11 +159,11 @@ mod tests {
     }
 
     #[test]
-    fn who_bails_out_and_who_is_turned_about_is_no_liar() {
+    fn bailing_out_and_reversed_turning_are_allowed() {
         let (mut watch, mut craft) = watched();
         let mut hands = Hands::default();
         for frame in 0_u32..4_000 {
-            // What is so, and what he knows of it half a second later.
+            // What is true; the player learns it half a second later.
             let so = |frame: u32| {
                 let form = if frame % 900 < 500 { Form::Drake } else { Form::Duckling };
                 (form, frame % 700 < 350)
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_is_not_allowed_and_neither_is_a_lie_about_speed() {
+    fn leap_and_excessive_speed_are_rejected() {
         let (mut watch, craft) = watched();
         (0..3).for_each(|_| watch.step(Form::Drake, false, true));
         let leap = Craft { place: field::add(craft.place, [Fixed16::from_int(60), Fixed16::ZERO]), ..craft };
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dash_that_never_ends_is_found_out() {
+    fn endless_dash_is_rejected() {
         let dashing = |frame: u32, craft: &mut Craft| {
             let ahead = Fixed16::from_ratio(SPEED_MAX - 10, RATE);
             craft.place[0] += ahead * if (frame / 60).is_multiple_of(2) { 1 } else { -1 };
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duckling_does_not_fly_home_like_a_drake() {
+    fn duckling_at_drake_speed_is_rejected() {
         let (mut watch, mut craft) = watched();
         (0..2 * FRAMES_MAX).for_each(|_| watch.step(Form::Duckling, false, true));
         let found = (0..240).any(|frame| {

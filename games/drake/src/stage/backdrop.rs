@@ -1,5 +1,6 @@
-//! The sky the coop hangs in: a moon that has come apart, stars, smoke that drifts, and far below
-//! the fen that burns.
+//! The sky behind the coop: broken moon, stars, smoke, burning fen.
+//!
+//! `Stage` paints it once and redraws stars and smoke. Absent: game state.
 
 use gaggle_scene::{Bitmap, Color, View, bayer, chance, noise, palette, sine};
 use palette::{FIRE, INK, MIST, MOON, MOON_SHADE, NIGHT, PLUM, STAR};
@@ -7,11 +8,11 @@ use palette::{FIRE, INK, MIST, MOON, MOON_SHADE, NIGHT, PLUM, STAR};
 use super::wicker;
 use crate::field::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP};
 
-/// Where the moon is, and how large.
+/// Center of the moon, in pixels.
 const MOON_AT: (f32, f32) = (214.0, 112.0);
 const MOON_RADIUS: f32 = 66.0;
 
-/// The backdrop of a view.
+/// Backdrop of one view.
 #[derive(Debug, Clone)]
 pub(super) struct Backdrop {
     left: i32,
@@ -19,7 +20,7 @@ pub(super) struct Backdrop {
     still: Bitmap,
 }
 
-/// Smoke: row, half its height, colour, share, purpose, pixels a frame.
+/// Smoke: row, half its height, color, opacity, noise seed, pixels per frame.
 const SMOKE: [(i32, i32, Color, f32, i32, f32); 3] =
     [(150, 12, MIST[0], 0.3, 3, 0.06), (182, 14, PLUM[2], 0.5, 8, 0.1), (206, 10, FIRE[1], 0.4, 12, -0.08)];
 
@@ -30,14 +31,13 @@ impl Backdrop {
         sky(&mut still, top);
         moon(&mut still, left, top);
         fen(&mut still, left, top);
-        // What is inside of the coop lies a little in its shade, so that fliers stand out from the
-        // moon.
+        // Darker inside the coop, so that fliers stand out against the moon.
         shade(&mut still, left, top);
         wicker::weave(&mut still, left, top);
         Backdrop { left, top, still }
     }
 
-    /// The backdrop at a moment, in frames.
+    /// Draws the backdrop at a time in frames.
     pub(super) fn draw(&self, out: &mut Bitmap, time: f32) {
         out.copy_from(&self.still);
         self.stars(out, time);
@@ -101,7 +101,7 @@ fn sky(out: &mut Bitmap, top: i32) {
     }
 }
 
-/// A moon with bites out of it: that is where the crumbs come from.
+/// A moon with pieces broken out of it.
 fn moon(out: &mut Bitmap, left: i32, top: i32) {
     let bites = [(262.0, 72.0, 26.0), (246.0, 158.0, 19.0), (156.0, 142.0, 13.0), (287.0, 116.0, 17.0)];
     for y in 0..out.height() {
@@ -116,9 +116,9 @@ fn moon(out: &mut Bitmap, left: i32, top: i32) {
             });
             let rim = MOON_RADIUS + (noise((wx - wy) / 9.0, 17) - 0.5) * 2.0;
             if far < rim && !bitten {
-                let grey = noise(wx / 13.0 + wy / 31.0, 5) * 0.55 + noise(wy / 11.0 - wx / 40.0, 9) * 0.45;
-                let face = if grey > 0.5 + bayer(x, y) * 0.16 { MOON_SHADE } else { MOON };
-                // Cold and far: it lights the sky, but must not outshine what flies before it.
+                let gray = noise(wx / 13.0 + wy / 31.0, 5) * 0.55 + noise(wy / 11.0 - wx / 40.0, 9) * 0.45;
+                let face = if gray > 0.5 + bayer(x, y) * 0.16 { MOON_SHADE } else { MOON };
+                // Darker than what flies before it.
                 let cold = MIST[0].mix(NIGHT[3], 0.35);
                 let dark = 0.6 + 0.16 * (dy / MOON_RADIUS) + 0.1 * (dx / MOON_RADIUS);
                 out.set(x, y, face.mix(cold, dark.clamp(0.4, 0.86)));
@@ -132,7 +132,7 @@ fn moon(out: &mut Bitmap, left: i32, top: i32) {
     }
 }
 
-/// Alders and a line of fire, a long way down.
+/// Trees and a line of fire far below.
 fn fen(out: &mut Bitmap, left: i32, top: i32) {
     for x in 0..out.width() {
         let u = (x - left) as f32;
@@ -151,7 +151,7 @@ fn fen(out: &mut Bitmap, left: i32, top: i32) {
             out.set(x, tree, FIRE[2]);
             out.set(x, tree - 1, if chance(x, 3, 9) > 0.5 { FIRE[3] } else { FIRE[1] });
         }
-        // The fen goes on below, burning.
+        // Fire below the trees.
         for y in (tree + 8).max(0)..out.height() {
             let row = (y - top) as f32;
             if noise(u / 17.0 + (row / 3.0).floor() * 5.3, 91) > 0.6 + bayer(x, y) * 0.25 {

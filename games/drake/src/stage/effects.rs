@@ -1,5 +1,7 @@
-//! What flies about when something happens. None of it is simulated: each is a function of what
-//! happened and how long ago that was.
+//! Effects: trails, flashes, feathers, smoke, and short texts, each a function of a mark and its
+//! age.
+//!
+//! `Painter` draws them in each frame. Absent: state of their own.
 
 use gaggle_scene::{Color, chance, palette, sine};
 use palette::{FIRE, INK, MIST, MOON, MOON_SHADE, SEATS_SIX, SEDGE, TEXT};
@@ -9,12 +11,12 @@ use crate::mark::{Mark, What};
 use crate::standing::{Form, Load};
 use crate::{Drake, Phase};
 
-/// Longest anything here lasts, in frames.
+/// Longest life of an effect, in frames.
 const LONGEST: u32 = 100;
 const QUARTER: f32 = std::f32::consts::FRAC_PI_2;
 
 impl Painter<'_> {
-    /// What drakes leave behind them: fire under thrust, streaks in a dash, wakes of ducklings.
+    /// Fire under thrust, streaks of a dash, wakes of ducklings.
     pub(super) fn trails(&mut self, game: &Drake) {
         for (seat, color) in SEATS_SIX.into_iter().enumerate() {
             let Some(craft) = game.body(seat) else { continue };
@@ -80,7 +82,7 @@ impl Painter<'_> {
                 What::Bump if age < 6.0 => self.flash(x, y, 2.5, age * 1.5),
                 What::Join => self.ring(x, y, 10.0 + age * 0.5, 24, color, age < 30.0),
                 What::Offside => {
-                    self.says("nobody flies that fast", x.clamp(60.0, 320.0), y, color, age * 0.5);
+                    self.says("no drake flies that fast", x.clamp(60.0, 320.0), y, color, age * 0.5);
                 }
                 _ => {}
             }
@@ -118,7 +120,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Pieces of rock.
+    /// Splinters of a rock.
     fn chips(&mut self, mark: &Mark, age: f32) {
         if age >= 34.0 {
             return;
@@ -178,7 +180,7 @@ impl Painter<'_> {
         }
     }
 
-    /// A puffball: a ring of spores, and a cloud that thins.
+    /// A ring of spores and a thinning cloud.
     fn spores(&mut self, mark: &Mark, color: Color, age: f32) {
         if age >= 40.0 {
             return;
@@ -204,7 +206,7 @@ impl Painter<'_> {
         self.ring(x, y, reach, 40, FIRE[5], age < 8.0);
     }
 
-    /// A word that rises.
+    /// A rising short text.
     fn says(&mut self, words: &str, x: f32, y: f32, color: Color, age: f32) {
         if age < 46.0 {
             let y = (y - 12.0 - age * 0.26).max(20.0);

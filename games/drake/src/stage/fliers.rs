@@ -1,5 +1,6 @@
-//! Drakes, ducklings and hornets from above, in every direction they can fly: each direction is
-//! drawn for itself, so that the moon is always above and the fire below.
+//! Images of drakes, ducklings and hornets, one per direction so that light comes from above.
+//!
+//! `Stage` bakes them, `Painter` draws them. Absent: motion.
 
 use gaggle_scene::{Album, ImageId, LIGHTS, Material, Sprite, Tones, palette, sine};
 
@@ -12,12 +13,12 @@ use gaggle_kit::Angle;
 
 /// Directions a drake is drawn in.
 const HEADINGS: usize = 32;
-/// Columns and rows of a drake's cell.
+/// Pixels across and down of a drake's image.
 const CELL: i32 = 23;
-/// Ways its wings are held: spread, swept, and folded in a dash.
+/// Poses of its wings: spread, swept, folded in a dash.
 const POSES: usize = 3;
 
-/// Fliers, in the light.
+/// Image ids of all fliers.
 #[derive(Debug, Clone)]
 pub(super) struct Fliers {
     drakes: Vec<ImageId>,
@@ -64,12 +65,12 @@ impl Fliers {
     }
 }
 
-/// The nearest direction that is drawn.
+/// Index of the nearest direction.
 fn step_of(heading: Angle) -> usize {
     usize::from(heading.to_bits().wrapping_add(1 << 10) >> 11)
 }
 
-/// A shape given by what is where, `u` ahead and `v` aside of its middle.
+/// A sprite from a function of `u` ahead and `v` aside of the center.
 fn traced(cell: i32, heading: usize, what: impl Fn(f32, f32) -> char) -> Sprite {
     let angle = heading as f32 * std::f32::consts::TAU / HEADINGS as f32;
     let (cos, sin) = (sine(angle + std::f32::consts::FRAC_PI_2), sine(angle));
@@ -93,7 +94,7 @@ const FEATHERS: &[Material] = &[
     ('x', Tones::hex(0x8b9abc, 0x5f6d92, 0x4a567a, 0xc87848)),
     ('o', Tones::hex(0xffcf6a, 0xf79a2e, 0xc56a1e, 0xffc04a)),
     ('E', Tones::flat(palette::INK)),
-    // Down of a duckling.
+    // Feathers of a duckling.
     ('d', Tones::hex(0xfff3c4, 0xf0d890, 0xc09a58, 0xffb060)),
     // Stripes and wings of a hornet.
     ('y', Tones::hex(0xffe9a0, 0xf2c14a, 0xb8801e, 0xffc04a)),
@@ -101,8 +102,7 @@ const FEATHERS: &[Material] = &[
     ('g', Tones::hex(0xdfeaf2, 0xa9c4d4, 0x7d98ac, 0xe8b890)),
 ];
 
-/// A mallard from above: bill, coloured head, white collar, pale body, wings with a coloured
-/// mirror, tail.
+/// Material of a drake at `u` ahead and `v` aside: bill, head, collar, body, wings, tail.
 fn drake(u: f32, v: f32, pose: usize) -> char {
     let side = v.abs();
     let within = |u0: f32, a: f32, b: f32| ((u - u0) / a) * ((u - u0) / a) + (v / b) * (v / b) <= 1.0;
@@ -118,7 +118,7 @@ fn drake(u: f32, v: f32, pose: usize) -> char {
     if within(-1.8, 4.6, 2.7) {
         return if side < 0.9 && u < 0.2 { 'c' } else { 'W' };
     }
-    // Spread wide, swept back, or folded.
+    // Spread, swept back, folded.
     let (reach, lead, trail) = [(8.6, 0.22, 0.62), (7.4, 0.62, 0.95), (5.0, 0.9, 1.6)][pose];
     if (1.8..reach).contains(&side) {
         let out = side - 1.8;
@@ -190,7 +190,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Shows which one is flown here.
+    /// Draws a pointer above a local player's craft.
     fn point_at(&mut self, at: (f32, f32), shown: u8) {
         let lift = if self.calm { 0.0 } else { sine(self.time * 0.12) * 1.5 };
         self.about(self.things.pointer, (at.0, at.1 - 16.0 + lift), shown);

@@ -1,5 +1,6 @@
-//! What is written: plaques with what everybody has won, names, the countdown, and how a round
-//! ended.
+//! Texts of the picture: plaques, names, countdown, results.
+//!
+//! `Stage` draws them after the world unless the audience leaves them out. Absent: rules.
 
 use gaggle_scene::{ImageId, fitted, font, palette};
 use palette::{BONE, DIM, FAINT, FIRE, INK, NIGHT, PEAT, SEATS_SIX, TEXT};
@@ -11,30 +12,30 @@ use crate::mark::What;
 use crate::standing::{Form, Load, PEAS};
 use crate::{Drake, Standing};
 
-/// Columns from one plaque to the next, and of a plaque: six of them between the ropes.
+/// Columns from one plaque to the next; six fit between the ropes.
 const STEP: i32 = 61;
 const WIDE: i32 = 59;
 const HIGH: i32 = 13;
-/// Rows of art pixels a name above a plaque needs above the world.
+/// Rows above the world that a name above a plaque needs.
 const NAME_ROWS: i32 = 9;
-/// Where the first plaque begins.
+/// Column of the first plaque.
 const LEFT_MOST: i32 = 9;
-/// The middle of the picture.
+/// Column of the picture's center.
 const MIDDLE: f32 = (WIDTH / 2) as f32;
 
-/// How long it is said through whom one went down.
+/// Frames the cause of a down is shown.
 const FATE_FRAMES: u32 = 180;
 
-/// What whoever has a seat is called in a sentence.
+/// Name of a seat's player in a sentence.
 fn called<'a>(audience: &Audience<'a>, seat: usize) -> &'a str {
     match audience.names.get(seat).copied().unwrap_or_default() {
-        "" => "Somebody",
+        "" => "A drake",
         name => name,
     }
 }
 
 impl Painter<'_> {
-    /// Six plaques in the rows above the coop: emblem, points, rounds won, what is carried, peas.
+    /// Six plaques above the coop: emblem, points, rounds won, load, peas.
     pub(super) fn plaques(&mut self, game: &Drake, audience: &Audience<'_>) {
         for (seat, standing) in game.seats.iter().enumerate() {
             let (x, y) = (LEFT_MOST + seat as i32 * STEP, 2);
@@ -45,7 +46,7 @@ impl Painter<'_> {
                 continue;
             }
             let edge = if audience.own[seat] { color } else { color.mix(NIGHT[1], 0.62) };
-            // Without rows above the world the name is below, on the same plaque.
+            // Without rows above the world the name is on the plaque.
             let high = if self.view.top >= NAME_ROWS { HIGH } else { HIGH + 10 };
             self.scene.panel((x, y, WIDE, high), INK, 0.78, Some(edge));
             self.scene.image(self.emblems[seat], (x + 4) as f32, (y + 3) as f32);
@@ -62,7 +63,7 @@ impl Painter<'_> {
         self.clock(game);
     }
 
-    /// Rounds won, out of those to win.
+    /// Rounds won out of those needed.
     fn pips(&mut self, game: &Drake, standing: &Standing, right: i32, y: i32) {
         for pip in 0..i32::from(game.setup.wins.min(5)) {
             let won = pip < i32::from(standing.wins);
@@ -70,7 +71,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Peas left, on the lower edge.
+    /// Peas left, on the lower edge of a plaque.
     fn crop(&mut self, standing: &Standing, x: i32, y: i32, out: bool) {
         if standing.form != Form::Drake || out {
             return;
@@ -81,7 +82,7 @@ impl Painter<'_> {
         }
     }
 
-    /// A name over its plaque or under it, never wider than that.
+    /// A name above or on its plaque, cut to its width.
     fn name_above(&mut self, audience: &Audience<'_>, seat: usize, x: i32, y: i32) {
         let name = audience.names[seat];
         if name.is_empty() {
@@ -89,7 +90,7 @@ impl Painter<'_> {
         }
         let room = if audience.bars[seat].is_some() { WIDE - 12 } else { WIDE - 3 };
         let short = fitted(name, room, false);
-        // Without rows above the world, below the points.
+        // On the plaque: below the points.
         let y = if self.view.top >= NAME_ROWS { y } else { y + HIGH + 11 };
         let (left, top) = ((x + 3) as f32, (y - 10) as f32);
         let color = if audience.own[seat] { SEATS_SIX[seat] } else { DIM };
@@ -108,7 +109,7 @@ impl Painter<'_> {
         }
     }
 
-    /// The last twenty seconds of a round.
+    /// Seconds left, during the last 20 seconds of a round.
     fn clock(&mut self, game: &Drake) {
         let left = game.bout.seconds_left();
         if game.bout.phase == Phase::Play && game.bout.since + 1_200 >= ROUND_FRAMES {
@@ -116,7 +117,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Names beside nests before a round, and over whoever has just hatched.
+    /// Names beside nests before a round, and above fresh drakes.
     pub(super) fn names(&mut self, game: &Drake, audience: &Audience<'_>) {
         for (seat, color) in SEATS_SIX.into_iter().enumerate() {
             let name = audience.names[seat];
@@ -146,7 +147,7 @@ impl Painter<'_> {
             Phase::Play => {
                 self.fate(game, audience);
                 if game.marks.recent(game.frame, 90).any(|mark| mark.what == What::Whirl) {
-                    // Below the nest at the top.
+                    // Below the upper middle nest.
                     self.line(turn, 58.0);
                 }
             }
@@ -179,7 +180,7 @@ impl Painter<'_> {
         self.scene.text(text, MIDDLE, y, BONE).centred().outlined(INK);
     }
 
-    /// Whoever is down at this machine reads through whom, and what to do now.
+    /// For a local player who is down: who did it, and what to do now.
     fn fate(&mut self, game: &Drake, audience: &Audience<'_>) {
         let Some(seat) = audience.own.iter().position(|own| *own) else { return };
         let (what, words) = match game.seats[seat].form {
@@ -198,7 +199,7 @@ impl Painter<'_> {
         self.line(&line, 164.0);
     }
 
-    /// How the match ended: one row for each, the best first, and one dry line.
+    /// Table of the match: one row per seat, the best first, and a comment.
     fn table(&mut self, game: &Drake, audience: &Audience<'_>) {
         let mut order: Vec<&Standing> = game.seats.iter().filter(|standing| standing.present()).collect();
         order.sort_by_key(|standing| (std::cmp::Reverse((standing.wins, standing.score)), standing.seat));
@@ -217,7 +218,7 @@ impl Painter<'_> {
         }
         let line = match order.first() {
             Some(best) if best.score == 0 => "Won without a pea. It counts.",
-            Some(best) if order.iter().all(|other| other.score <= best.score) => "Nobody argued, afterwards.",
+            Some(best) if order.iter().all(|other| other.score <= best.score) => "Not a quack of protest.",
             _ => "Not the best shot. The last one up.",
         };
         let y = (84 + height - 13) as f32;
@@ -238,7 +239,7 @@ mod tests {
     use crate::{Pad, Setup, Sitting};
 
     #[test]
-    fn every_name_is_read_on_every_screen_and_keeps_to_its_plaque() {
+    fn long_names_fit_their_plaques_on_all_screens() {
         let mut game = Drake::new(Setup::default(), 1);
         game.step(&[Pad::NONE; SEATS], &[Sitting::Player; SEATS]);
         assert!(game.seats.iter().all(Standing::present));

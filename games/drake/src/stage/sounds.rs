@@ -1,4 +1,6 @@
-//! What is heard, and how it is made: every sound is a recipe for a synthesiser.
+//! Sounds of the game: synthesizer recipes, and the cues of recent marks.
+//!
+//! `Stage` collects the cues, the arcade's audio plays them. Absent: audio output.
 
 use gaggle_scene::{Cue, CueId, FilterKind, Recipe, Voice, Wave};
 
@@ -10,14 +12,14 @@ use crate::mark::What;
 use FilterKind::{Band, High, Low};
 use Wave::{Noise, Saw, Sine, Square, Triangle};
 
-/// How far back cues are handed out.
+/// Age in frames up to which marks become cues.
 const RECENT: u32 = 30;
 
 const fn v(wave: Wave, from: f32, to: f32, length: f32, gain: f32) -> Voice {
     Voice::new(wave, from, to, length, gain)
 }
 
-/// All sounds of the game. [`Cue::recipe`] is a place in this list.
+/// All sounds of the game, indexed by [`Cue::recipe`].
 pub const RECIPES: [Recipe; 22] = [
     Recipe {
         name: "pea",
@@ -166,7 +168,7 @@ pub const RECIPES: [Recipe; 22] = [
     },
 ];
 
-/// The recipe of something that happened, if it makes a sound.
+/// Index of an event's recipe; none if it is silent.
 pub fn recipe(what: What) -> Option<u16> {
     Some(match what {
         What::None | What::Offside | What::Leave => return None,
@@ -195,8 +197,7 @@ pub fn recipe(what: What) -> Option<u16> {
     })
 }
 
-/// Frames between two sounds of one craft: what can happen in every frame would otherwise be one
-/// long rattle.
+/// Least frames between two sounds of one craft, for events that may occur in every frame.
 const fn apart(what: What) -> u8 {
     match what {
         What::Dash => 12,
@@ -205,7 +206,7 @@ const fn apart(what: What) -> u8 {
     }
 }
 
-/// Everything heard lately.
+/// Adds the cues of recent marks.
 pub(super) fn cues(game: &Drake, audience: &Audience<'_>, out: &mut Vec<Cue>) {
     for mark in game.marks.recent(game.frame, RECENT) {
         let Some(recipe) = recipe(mark.what) else { continue };
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_recipe_is_heard_and_every_sound_has_one() {
+    fn each_recipe_is_used_and_each_noisy_event_has_one() {
         let all = [
             What::Fire,
             What::Dash,

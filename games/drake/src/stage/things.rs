@@ -1,4 +1,6 @@
-//! What lies and drifts about: crumbs of the moon, eggs, puffballs, peas, beams, nests.
+//! Images of rocks, eggs, puffballs and nests, and the drawing of peas and beams.
+//!
+//! `Stage` bakes them, `Painter` draws them. Absent: motion.
 
 use gaggle_scene::{
     Album, Bitmap, ImageId, LIGHTS, Material, Sprite, Tones, bayer, chance, noise, palette, sine,
@@ -12,10 +14,10 @@ use crate::rock::Size;
 use crate::standing::{Form, Load};
 use crate::weapons::LANTERN_WARMS;
 
-/// Looks a rock of each size can have.
+/// Pictures of a rock of each size.
 const LOOKS: usize = 6;
 
-/// Images of things.
+/// Image ids of all things.
 #[derive(Debug, Clone)]
 pub(super) struct Things {
     rocks: Vec<ImageId>,
@@ -53,7 +55,7 @@ const EGG_ROWS: [&str; 11] = [
     "...VVV...",
 ];
 
-/// What is in an egg, as a picture of five by five.
+/// Icons of loads, 5 by 5 pixels.
 const ICONS: [[&str; 5]; 7] = [
     [".....", ".....", ".....", ".....", "....."],
     ["i...i", ".....", "..i..", ".....", "i...i"],
@@ -94,7 +96,7 @@ impl Things {
         }
     }
 
-    /// What somebody carries, for his plaque.
+    /// Icon of a load for the plaque.
     pub(super) fn icon(&self, load: Load) -> ImageId {
         self.icons[load as usize]
     }
@@ -104,7 +106,7 @@ impl Things {
     }
 }
 
-/// A crumb: round, but not very, with craters.
+/// A rock with an uneven rim and craters.
 fn rock(radius: i32, look: i32) -> Sprite {
     let cell = 2 * radius + 5;
     let mut sprite = Sprite::new(cell, cell);
@@ -113,7 +115,7 @@ fn rock(radius: i32, look: i32) -> Sprite {
         for x in 0..cell {
             let (dx, dy) = ((x - half) as f32, (y - half) as f32);
             let far = (dx * dx + dy * dy).sqrt();
-            // Where on its rim this is, without an arc tangent: a diamond's angle.
+            // Position on the rim by a diamond's angle, which needs no arctangent.
             let turn = if far > 0.0 { dy / (dx.abs() + dy.abs()) } else { 0.0 };
             let along = if dx >= 0.0 { turn } else { 2.0 - turn };
             let rim = radius as f32 * (0.84 + 0.26 * noise(along * 2.3 + look as f32 * 11.0, 40 + look));
@@ -183,7 +185,7 @@ fn puffball(color: gaggle_scene::Color, armed: bool) -> Bitmap {
     sprite.bake(&[tones], 1, true)
 }
 
-/// A bowl of straw with a ribbon of its seat's colour.
+/// A bowl of straw with a ribbon of the seat's color.
 fn nest(color: gaggle_scene::Color) -> Bitmap {
     let (straw, dark, light) = (
         palette::PEAT[4].mix(palette::BONE, 0.35),
@@ -246,7 +248,7 @@ fn pointer() -> Bitmap {
 }
 
 impl Painter<'_> {
-    /// A nest glows for a duckling that belongs in it.
+    /// Nests; one glows while its player is a duckling.
     pub(super) fn nests(&mut self, game: &Drake) {
         for (seat, color) in SEATS_SIX.into_iter().enumerate() {
             let [x, y] = field::nest(seat).map(pixels);
@@ -273,7 +275,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Eggs and puffballs.
+    /// Eggs and puffballs, which do not move.
     pub(super) fn lying(&mut self, game: &Drake) {
         for egg in game.eggs.iter().flatten() {
             let [x, y] = egg.place.map(pixels);
@@ -305,7 +307,7 @@ impl Painter<'_> {
         }
     }
 
-    /// A thread of light first, then a beam.
+    /// A thin line while it glows, then a beam.
     pub(super) fn lanterns(&mut self, game: &Drake) {
         for lantern in game.lanterns.iter().flatten() {
             let [mut x, mut y] = lantern.place.map(pixels);
@@ -316,7 +318,7 @@ impl Painter<'_> {
             let (start, inside) = ((x, y), |x: f32, y: f32| {
                 (LEFT as f32..RIGHT as f32).contains(&x) && (TOP as f32..BOTTOM as f32).contains(&y)
             });
-            // The glow first, all of it, or it would lie over the core.
+            // All of the glow first, so that it does not cover the core.
             for core in [false, true] {
                 (x, y) = start;
                 let mut step = 0;

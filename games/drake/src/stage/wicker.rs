@@ -1,20 +1,22 @@
-//! The coop itself: four walls of woven willow, hung on ropes.
+//! Walls of the coop, woven willow on ropes.
+//!
+//! `Backdrop` paints them once. Absent: collisions, which are in `field`.
 
 use gaggle_scene::{Bitmap, Color, palette};
 use palette::{BONE, FIRE, INK, MOON, PEAT};
 
 use crate::field::{BOTTOM, LEFT, RIGHT, TOP};
 
-/// Pixels a wall is thick.
+/// Thickness of a wall in pixels.
 const THICK: i32 = 8;
 
-/// Whether the wicker is in front of this place in the world.
+/// Whether a wall covers this place.
 pub(super) fn covers(x: i32, y: i32) -> bool {
     let outer = (LEFT - THICK..RIGHT + THICK).contains(&x) && (TOP - THICK..BOTTOM + THICK).contains(&y);
     outer && !((LEFT..RIGHT).contains(&x) && (TOP..BOTTOM).contains(&y))
 }
 
-/// Weaves the walls into a picture.
+/// Paints the walls into a bitmap.
 pub(super) fn weave(out: &mut Bitmap, left: i32, top: i32) {
     ropes(out, left, top);
     for y in TOP - THICK - 1..=BOTTOM + THICK {
@@ -35,8 +37,7 @@ pub(super) fn weave(out: &mut Bitmap, left: i32, top: i32) {
     }
 }
 
-/// One pixel of a wall that runs along `along`: withies two pixels thick go over and under posts
-/// ten pixels apart.
+/// Color of one wall pixel: withies two pixels thick cross posts ten pixels apart.
 fn withe(along: i32, across: i32, near: i32, far: i32) -> Color {
     let row = if across < near + THICK { across - near } else { across - far };
     let (course, part) = (row / 2, row % 2);
@@ -51,7 +52,7 @@ fn withe(along: i32, across: i32, near: i32, far: i32) -> Color {
     }
 }
 
-/// Moon on what faces up, fire on what faces down, ink around everything.
+/// Light from the moon above and from fire below, with dark outlines.
 fn edges(out: &mut Bitmap, left: i32, top: i32) {
     for x in LEFT - THICK..RIGHT + THICK {
         let inner = (LEFT..RIGHT).contains(&x);
@@ -81,7 +82,7 @@ fn edges(out: &mut Bitmap, left: i32, top: i32) {
     }
 }
 
-/// Two ropes up into the dark, and the weights below.
+/// Two ropes that hold the coop.
 fn ropes(out: &mut Bitmap, left: i32, top: i32) {
     for x in [LEFT - 6, RIGHT + 4] {
         for y in -top..TOP - THICK {

@@ -1,4 +1,4 @@
-//! Some machines and a network between them, each played by a bot.
+//! Peers of drake on a simulated network, each played by a bot.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use drake::bots::{Bot, Strength};
@@ -14,12 +14,12 @@ use gaggle_replica::{
 
 /// Duration of one frame.
 pub(crate) const FRAME: Micros = Micros::new(16_667);
-/// What a match is played by where a test says nothing else.
+/// Settings of a match unless a test has its own.
 const SETUP: Setup = Setup { fill: 4, wins: 3 };
-/// Frames after which something that should happen has not.
+/// Frames after which [`Cluster::run_until`] fails.
 const PATIENCE: u32 = 60 * 120;
 
-/// 60 ms each way, 20 ms of jitter, one packet in twenty lost.
+/// 60 ms each way, 20 ms of jitter, 5 % loss.
 pub(crate) fn bad_wifi() -> Conditions {
     Conditions { jitter: Micros::from_millis(20), loss: Chance::percent(5), ..Conditions::latency_ms(60) }
 }
@@ -30,11 +30,11 @@ pub(crate) struct Machine {
     pub(crate) coop: Coop,
     bot: Bot,
     pressed: Option<Pad>,
-    /// How often the lead refused what this machine asked for.
+    /// Requests of this peer that the leader rejected.
     pub(crate) denied: u32,
 }
 
-/// Authority rules of a cheating player that allows itself everything.
+/// Authority rules of a cheater that allow it everything.
 #[derive(Debug)]
 struct NoRules;
 
@@ -52,7 +52,7 @@ impl AuthorityRules for NoRules {
     }
 }
 
-/// What a cheating player does to its own session.
+/// Actions of a cheater on its own session, once a frame.
 pub(crate) type Cheat = fn(&mut Session);
 
 pub(crate) struct Cluster {
@@ -61,7 +61,7 @@ pub(crate) struct Cluster {
     lives: Vec<u64>,
     seed: u64,
     config: ReplicaConfig,
-    /// What each machine would play by if it began the match.
+    /// Settings of each peer, used if it creates the match.
     setups: Vec<Setup>,
     still: bool,
     liar: Option<usize>,
@@ -73,17 +73,17 @@ impl Cluster {
         Cluster::begin(vec![SETUP; peers], seed, conditions, net::config(), None)
     }
 
-    /// Machines that were set up differently.
+    /// Peers with different settings.
     pub(crate) fn with_setups(setups: Vec<Setup>, seed: u64) -> Cluster {
         Cluster::begin(setups, seed, bad_wifi(), net::config(), None)
     }
 
-    /// With other settings than the game's.
+    /// Peers with other session settings than the game's.
     pub(crate) fn with_config(peers: usize, seed: u64, config: ReplicaConfig) -> Cluster {
         Cluster::begin(vec![SETUP; peers], seed, bad_wifi(), config, None)
     }
 
-    /// One of them has a session that lets him do anything.
+    /// One peer's session ignores the authority rules.
     pub(crate) fn with_liar(peers: usize, seed: u64, liar: usize) -> Cluster {
         Cluster::begin(vec![SETUP; peers], seed, Conditions::latency_ms(30), net::config(), Some(liar))
     }
@@ -97,7 +97,7 @@ impl Cluster {
     ) -> Cluster {
         let peers = setups.len();
         let mut world = SimNet::new(peers, seed);
-        // A frame is a frame: what arrives waits for the next one.
+        // Packets wait for the next frame instead of waking a peer.
         world.set_wake_on_arrival(false);
         world.set_all(conditions);
         let (machines, lives) = (Vec::new(), vec![0; peers]);
@@ -123,7 +123,7 @@ impl Cluster {
         }
         let session = Session::new(config, net::kinds_with_input(), Slot::at(me), entry, seed);
         self.machines[me] = Some(Machine {
-            session: session.expect("settings that make sense"),
+            session: session.expect("the settings of the game are valid"),
             link: Endpoint::new(carrier, LinkConfig::default(), seed),
             coop: Coop::new(self.setups[me], seed),
             bot: Bot::new(me, Strength::Sharp, seed),
@@ -145,7 +145,7 @@ impl Cluster {
         self.world.apply(&sides.map_or(NetChange::Heal, NetChange::Partition));
     }
 
-    /// One frame on every machine.
+    /// Runs one frame at all peers.
     pub(crate) fn frame(&mut self) {
         let (machines, still, cheat) = (&mut self.machines, self.still, self.cheat);
         self.world.run_for(FRAME, |me, now| {
@@ -175,7 +175,7 @@ impl Cluster {
                     }
                 }
             }
-            // Everybody is called when a span begins, and that is once a frame.
+            // The span of one frame calls each peer at its start; no further call is needed.
             Micros::MAX
         });
     }
@@ -199,10 +199,10 @@ impl Cluster {
             }
             self.frame();
         }
-        panic!("it never happened");
+        panic!("the condition was not met in 120 seconds");
     }
 
-    /// Until a round is played in which this machine's craft flies.
+    /// Runs until a round is played in which this peer's craft flies.
     pub(crate) fn run_until_playing(&mut self, me: usize) {
         self.run_until(|company| {
             let game = company.game(me);
@@ -212,7 +212,7 @@ impl Cluster {
         });
     }
 
-    /// Who leads, as he sees it himself.
+    /// A peer whose session says that it leads.
     pub(crate) fn leader(&self) -> Option<usize> {
         let leads = |machine: &Option<Machine>| machine.as_ref().is_some_and(|it| it.session.is_leader());
         self.machines.iter().position(leads)
@@ -220,7 +220,7 @@ impl Cluster {
 
     /// Peer that leads after the present leader.
     pub(crate) fn successor(&self, me: usize) -> usize {
-        let successor = self.session(me).roster().iter().nth(1).expect("another player");
+        let successor = self.session(me).roster().iter().nth(1).expect("a second member");
         successor.slot.index()
     }
 
@@ -229,11 +229,11 @@ impl Cluster {
     }
 
     pub(crate) fn machine(&self, me: usize) -> &Machine {
-        self.machines[me].as_ref().expect("it is alive")
+        self.machines[me].as_ref().expect("the peer is running")
     }
 
     pub(crate) fn machine_mut(&mut self, me: usize) -> &mut Machine {
-        self.machines[me].as_mut().expect("it is alive")
+        self.machines[me].as_mut().expect("the peer is running")
     }
 
     pub(crate) fn session(&self, me: usize) -> &Session {
@@ -252,12 +252,12 @@ impl Cluster {
         self.machines.iter().flatten().count()
     }
 
-    /// Points and rounds of every seat, as a machine knows them.
+    /// Points and rounds won by seat, as a peer has them.
     pub(crate) fn scores(&self, me: usize) -> Vec<(u16, u8)> {
         self.game(me).seats.iter().map(|seat| (seat.score, seat.wins)).collect()
     }
 
-    /// What the referee's standings come to, over all that was ever won.
+    /// Sum of all points, as the leader has them.
     pub(crate) fn downs(&self) -> u32 {
         let lead = self.machines.iter().flatten().find(|machine| machine.session.is_leader());
         lead.map_or(0, |machine| machine.coop.game().seats.iter().map(|seat| u32::from(seat.score)).sum())
@@ -268,7 +268,7 @@ impl Cluster {
         game.marks.recent(game.frame, 600)
     }
 
-    /// How many things of each kind only a referee makes there are in a game.
+    /// Counts of each kind that only a leader makes, as shown in a game.
     pub(crate) fn things(&self, me: usize) -> [usize; 6] {
         let game = self.game(me);
         [
@@ -281,7 +281,7 @@ impl Cluster {
         ]
     }
 
-    /// The same as the session has it, forged objects included.
+    /// The same counts in the session, forged objects included.
     pub(crate) fn iter(&self, me: usize) -> [usize; 6] {
         let session = self.session(me);
         [
@@ -294,13 +294,13 @@ impl Cluster {
         ]
     }
 
-    /// What a machine knows of the standings, as the session has it.
+    /// Standings by seat in a peer's session.
     pub(crate) fn truth(&self, me: usize) -> Vec<Option<Standing>> {
         (0..SEATS)
             .map(|seat| {
                 let all = self.session(me).iter::<Standing>();
                 all.filter(|(_, it)| usize::from(it.seat) == seat).min_by_key(|(id, _)| *id).map(|(_, it)| {
-                    // Fields only the referee counts.
+                    // Without the fields that only the leader counts.
                     Standing { growing: 0, gap: 0, safe: 0, peas: 0, ..it }
                 })
             })

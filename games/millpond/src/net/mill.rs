@@ -1,4 +1,7 @@
-//! One machine's part in the game.
+//! One peer's part of the game: its boat and things, the view of the others, the leader's rules.
+//!
+//! The room or a test calls [`Mill::step`] each frame and hands it events. Absent: pictures,
+//! packets.
 
 use gaggle_kit::Slot;
 use gaggle_replica::{ObjectId, RemoteEvent, Session, Target};
@@ -15,19 +18,19 @@ use crate::pond::{Floating, Hands, Pond};
 use crate::thing::Thing;
 use crate::water::SEATS;
 
-/// Whose value the ledger is: everybody's.
+/// Slot of the shared values, which only the leader writes.
 const ALL: Slot = Slot::at(0);
-/// Boats on the water at least: alone, one would never get the bell anywhere.
+/// Boats at least, by bots if players are fewer: the bell takes two.
 const BOATS_MIN: usize = 3;
-/// Frames after this machine begins to lead in which what it did not know may still turn up: others
-/// knew it.
+/// Frames after taking over in which unknown things of absent peers are believed: the last leader
+/// may have known them.
 const ARRIVALS: u32 = 600;
-/// Things undone in a frame at most: somebody could send thousands.
+/// Forged things removed per frame at most: a peer may have spawned thousands.
 const UNDONE_MAX: usize = 64;
-/// Frames between two looks at whether enough is afloat.
+/// Frames between two checks that enough things are afloat.
 const RESTOCK_EVERY: u32 = 60;
 
-/// The hands of a machine among others.
+/// [`Hands`] that ask the session.
 struct Reach<'a>(&'a mut Session);
 
 impl Hands for Reach<'_> {
@@ -40,7 +43,7 @@ impl Hands for Reach<'_> {
     }
 
     fn release(&mut self, id: ObjectId) {
-        // Somebody else's by now, if it fails.
+        // Fails if another peer has claimed it meanwhile.
         _ = self.0.release(id);
     }
 
@@ -53,15 +56,15 @@ impl Hands for Reach<'_> {
     }
 }
 
-/// The pond on one machine.
+/// State of the game at one peer.
 #[derive(Debug, Clone)]
 pub struct Mill {
     pond: Pond,
     keeper: Keeper,
     bots: [Bot; SEATS],
-    /// What is believed of all that is said: only the keeper asks.
+    /// Checks reported positions; used at the leader only.
     watch: Watch,
-    /// Since when this machine leads, if it does.
+    /// Frame in which this peer began to lead; none while it does not.
     leads_since: Option<u32>,
     undone: u32,
     told: Option<Ledger>,
@@ -69,7 +72,7 @@ pub struct Mill {
 }
 
 impl Mill {
-    /// A machine's part. The seed is for what it decides.
+    /// A peer outside a match. `seed` is for its random decisions.
     pub fn new(seed: u64) -> Mill {
         Mill {
             pond: Pond::new(seed),
@@ -83,44 +86,44 @@ impl Mill {
         }
     }
 
-    /// The pond as it should be drawn here.
+    /// The pond to draw.
     pub fn pond(&self) -> &Pond {
         &self.pond
     }
 
-    /// What matters to whom.
+    /// Interest of the receivers, for the session's next tick.
     pub fn nearness(&mut self) -> &mut Nearness {
         &mut self.nearness
     }
 
-    /// Things this machine did not believe and put right, while it led.
+    /// Forged things this peer removed or put back while it led.
     pub fn undone(&self) -> u32 {
         self.undone
     }
 
-    /// A pond begins: whoever is first fills it.
+    /// Fills the pond of a new match; called at the creating peer only.
     pub fn found(&mut self, session: &mut Session) {
         for thing in Pond::litter(&mut self.pond.random) {
-            // Beyond what a session holds there is no pond worth having.
+            // A session that is full ends the filling; the pond has fewer things then.
             _ = session.spawn(&thing);
         }
     }
 
-    /// Another world begins: what was known of the one before does not count.
+    /// Resets for another match.
     pub fn enter(&mut self) {
         let frame = self.pond.frame;
         *self = Mill::new(self.pond.random.next_u64());
-        // Sounds are told apart by their frame: it never goes back.
+        // Sounds are told apart by their frame, so it never goes back.
         self.pond.frame = frame;
     }
 
-    /// The seat played here, if this is no onlooker.
+    /// Seat of the local player; none of a spectator.
     pub fn seat(&self, session: &Session) -> Option<usize> {
         let plays = !session.is_spectator();
         Some(session.local_slot().index()).filter(|seat| plays && *seat < SEATS)
     }
 
-    /// One frame. The session has the input of this machine's player already.
+    /// Plays one frame. The session already has this peer's input.
     pub fn step(&mut self, session: &mut Session) {
         self.pond.frame = self.pond.frame.wrapping_add(1);
         let pad = session.input::<Pad>(session.local_slot()).unwrap_or_default();
@@ -144,15 +147,15 @@ impl Mill {
         self.nearness = Nearness::of(&self.pond);
     }
 
-    /// Whether a bot rows there: as many as are missing, in the seats nobody has.
+    /// Whether a bot rows the boat of a free seat: as many bots as players are missing.
     fn is_bot(&self, session: &Session, seat: usize) -> bool {
         let taken = |seat: usize| session.roster().by_slot(Slot::at(seat)).is_some();
         let bots = BOATS_MIN.saturating_sub(session.roster().len());
         !taken(seat) && (0..seat).filter(|seat| !taken(*seat)).count() < bots
     }
 
-    /// What the session tells. What is moved here stays as finely as it is moved; everything else
-    /// is as it is shown, so that what one bumps into is what one sees, and goes on from there.
+    /// Reads the session. Local things keep their exact state; all others are interpolated, so that
+    /// a boat collides with what its player sees, and a claimed thing continues from there.
     fn look(&mut self, session: &Session) {
         let mut ids: Vec<ObjectId> = session.iter::<Thing>().map(|(id, _)| id).collect();
         ids.sort_unstable();
@@ -178,13 +181,13 @@ impl Mill {
         }
     }
 
-    /// What the lead sees to.
+    /// The leader's frame: checks reports, applies the rules.
     fn keep(&mut self, session: &mut Session) {
         let since = *self.leads_since.get_or_insert(self.pond.frame);
         let led = self.pond.frame.wrapping_sub(since);
         let all = self.pond.floating.iter().map(|Floating { id, thing, mine, .. }| Said {
             id: *id,
-            // Where it was said to be: what is shown is behind, and hides a leap.
+            // The last report, because the interpolated place lags and hides a leap.
             thing: if *mine { *thing } else { session.get::<Thing>(*id).unwrap_or(*thing) },
             here: *mine,
             known: led == 0
@@ -198,18 +201,18 @@ impl Mill {
         let honest = |word: Word<'_>| match word {
             Word::Thing(floating) => watch.believes(floating.id),
             Word::Boat(seat) => watch.believes_boat(seat),
-            // Bots' boats are rowed here; every other player moves what it holds with its own.
+            // A remote peer must name its own boat as the mover of what it holds.
             Word::Mover(floating) => floating.mine || floating.thing.by == floating.holder,
         };
         self.keeper.step(&mut self.pond, &mut Reach(session), honest);
         if led > ARRIVALS && led.is_multiple_of(RESTOCK_EVERY) {
             self.keeper.restock(&mut self.pond, &mut Reach(session));
         }
-        // What the keeper took is nobody's to find.
+        // Things the keeper deleted are not missing.
         all.iter().filter(|said| self.pond.find(said.id).is_none()).for_each(|said| self.watch.drop(said.id));
     }
 
-    /// Takes away what nobody believes, and puts back what should be there.
+    /// Deletes things that are not believed, and respawns them where they should be.
     fn undo(&mut self, session: &mut Session) {
         for (id, instead) in self.watch.wrongs().into_iter().take(UNDONE_MAX) {
             if session.despawn(id).is_err() {
@@ -224,7 +227,7 @@ impl Mill {
         }
     }
 
-    /// Where boats are said to be: those rowed here are where they are.
+    /// Reported boats; local ones as they are.
     fn boats_said(&self, session: &Session) -> [Option<Boat>; SEATS] {
         std::array::from_fn(|seat| {
             let here = self.pond.boats[seat]?;
@@ -235,7 +238,7 @@ impl Mill {
 
     fn tell(&mut self, session: &mut Session, rowed: &[usize], leads: bool) {
         for Floating { id, thing, .. } in self.pond.floating.iter().filter(|floating| floating.mine) {
-            // Refused if somebody has claimed it in this very frame: then it is his to tell.
+            // Rejected if another peer has claimed it in this frame; that peer then writes it.
             _ = session.set(*id, thing);
         }
         for seat in 0..SEATS {
@@ -253,7 +256,7 @@ impl Mill {
                         _ = session.spawn_owned(Slot::at(seat), &boat);
                     }
                 }
-                // A boat nobody rows is taken ashore.
+                // The leader deletes the boats of absent players.
                 (Some(id), false) if leads && session.roster().by_slot(Slot::at(seat)).is_none() => {
                     _ = session.despawn(id);
                 }
@@ -271,7 +274,7 @@ impl Mill {
         for mark in self.pond.marks.recent(self.pond.frame, 1) {
             if is_small(mark.what) {
                 let boat = boat_of(session, usize::from(mark.who));
-                // The most that can go wrong is that a sound is missing.
+                // A lost event costs one sound.
                 boat.into_iter().for_each(|id| _ = session.send_event(Target::Others, &[id], &Noise(*mark)));
             } else if leads {
                 _ = session.send_event(Target::Others, &[], &Happening(*mark));
@@ -279,8 +282,8 @@ impl Mill {
         }
     }
 
-    /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's
-    /// word or none.
+    /// Takes an event of another peer: noises from the peer whose boat makes them, all others only
+    /// from the leader.
     pub fn signal(&mut self, session: &Session, signal: &RemoteEvent) {
         let from_lead = session.roster().leader().is_some_and(|lead| lead.slot == signal.from);
         let noise = signal.get::<Noise>().map(|Noise(mark)| mark);
@@ -292,12 +295,12 @@ impl Mill {
     }
 }
 
-/// Whether something was made by somebody who is not here any more, as far as its number says.
+/// Whether a thing was spawned by a peer that is gone, by the tag in its id.
 fn is_left_behind(session: &Session, id: ObjectId) -> bool {
     session.roster().iter().all(|present| present.id.tag != id.creator())
 }
 
-/// What boats do by themselves, as opposed to what is counted.
+/// Whether an event is a noise of a boat, not a mark of the rules.
 fn is_small(what: What) -> bool {
     matches!(
         what,
@@ -305,8 +308,8 @@ fn is_small(what: What) -> bool {
     )
 }
 
-/// The boat of a seat: of several that were made in its name his own, or the lead's, never a
-/// stranger's.
+/// The boat of a seat: among its player's, the one held by the player's peer, else by the leader
+/// or a peer that is gone; never one held by another peer.
 fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
     let (player, lead) = (Slot::at(seat), session.roster().leader().map(|lead| lead.slot));
     let boats = session
@@ -315,15 +318,14 @@ fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
     let trusted = boats.filter_map(|(id, _)| {
         let holder = session.authority(id);
         let own = holder == Some(player);
-        // Of somebody who is gone it may have been rightfully.
+        // A peer that is gone may have held it rightfully.
         let left = session.version(id).is_some_and(|version| !session.roster().contains(version.authority));
         (own || holder == lead || left).then_some((!own, id))
     });
     trusted.min().map(|(_, id)| id)
 }
 
-/// Deletes boats nobody rows: made in this player's name by somebody else, or left of the other
-/// half of a split.
+/// Deletes boats that are not their seat's: forged by another peer, or of another branch.
 fn scrap_boats(session: &mut Session, leads: bool) {
     let rowed: Vec<ObjectId> = (0..SEATS).filter_map(|seat| boat_of(session, seat)).collect();
     let idle = session.iter::<Boat>().map(|(id, _)| id).filter(|id| !rowed.contains(id));
@@ -331,6 +333,6 @@ fn scrap_boats(session: &mut Session, leads: bool) {
         .filter(|id| leads || session.owner(*id) == Some(session.local_slot()))
         .take(UNDONE_MAX)
         .collect();
-    // What is somebody's who is present is his to delete.
+    // Rejected for an object of a present peer, which deletes it itself.
     idle.into_iter().for_each(|id| _ = session.despawn(id));
 }

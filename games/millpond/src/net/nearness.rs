@@ -1,23 +1,25 @@
-//! What matters to whom: what is near his boat.
+//! Interest by distance: a receiver's updates come from around its boat first.
+//!
+//! `Mill` rebuilds it each frame, the replica session asks it. Absent: what is sent.
 
-#![expect(clippy::float_arithmetic, reason = "distances decide what is told first, never what is told")]
+#![expect(clippy::float_arithmetic, reason = "distances decide the order of updates, never their content")]
 
 use gaggle_replica::{Interest, ObjectRef, Receiver, Relevance};
 
 use crate::pond::Pond;
 use crate::water::SEATS;
 
-/// Pixels around a boat within which everything is told as soon as it moves: what its screen shows.
+/// Pixels around a boat with the highest relevance: about what a screen shows.
 const NEAR: f64 = 230.0;
 
-/// Where everybody's boat is.
+/// Positions of all boats, by seat.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nearness {
     boats: [Option<[f64; 2]>; SEATS],
 }
 
 impl Nearness {
-    /// By where boats are now.
+    /// Positions of the boats now.
     pub fn of(pond: &Pond) -> Nearness {
         Nearness { boats: pond.boats.map(|boat| boat.map(|boat| boat.place.map(|part| part.to_f64()))) }
     }

@@ -1,11 +1,14 @@
-//! Who may hold what: a boat is its player's while he is present, and things are anybody's.
+//! Authority rules: a boat is held by its player's peer, a thing by any peer.
+//!
+//! The replica session asks them for each claim. Absent: the game's own rules.
 
 use gaggle_replica::{AuthorityRules, ObjectInfo, Roster, RosterMember};
 
-/// The number of [`Boat`](crate::Boat) among [`kinds`](super::kinds).
+/// Number of [`Boat`](crate::Boat) among [`kinds`](super::kinds).
 const BOAT: u8 = 0;
 
-/// The policy of the game: open, but for boats.
+/// Any peer may hold any object, except a boat: its player's peer may, or the leader's if the
+/// player is gone.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rules;
 

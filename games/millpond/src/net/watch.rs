@@ -1,6 +1,7 @@
-//! Whether things came to where they are as things do. Whoever has something moves it, so he could
-//! put it anywhere, or say that there is more of it; and anybody could put new things on the pond.
-//! Whoever leads does not believe that, and in the end undoes it.
+//! Plausibility check of things and boats that other peers move: place, speed, sort and count.
+//!
+//! `Mill` steps it at the leader and removes what it rejects for long enough. It tracks each thing,
+//! and those that left a stack and may turn up again. Absent: deliveries, credit.
 
 use std::collections::BTreeMap;
 
@@ -11,34 +12,33 @@ use crate::boat::{self, Boat};
 use crate::thing::{self, Sort, Thing};
 use crate::water::{self, RATE, SEATS, Vec2};
 
-/// Frames of its way somebody may be behind with telling, on the worst of lines.
+/// Frames of motion a report may be late by on a very bad link.
 const FRAMES_MAX: i32 = 90;
-/// Pixels that rounding, being shoved, and another's view of where it was when it changed hands can
-/// add.
+/// Pixels for rounding, for pushes, and for the different view of a peer that takes over a thing.
 const SLACK: Fixed16 = Fixed16::from_int(30);
-/// A quarter more than things and boats are moved by themselves: they are shoved, too.
+/// A quarter above the rules' speeds: things and boats are also pushed.
 const TOLERANCE: (i32, i32) = (5, 4);
-/// Pixels a second the bell can be moved by one alone.
+/// Bound of the bell's speed with one boat, in pixels per second.
 const BELL_SPEED: i32 = 40;
-/// Pixels from it within which two boats must be to move it faster.
+/// Distance at which two boats may move the bell faster, in pixels.
 const BELL_REACH: i32 = 90;
-/// Frames after which what is not believed is undone: what explains it would have come.
+/// Frames after which a report without explanation is undone: the explanation may be late.
 const DOUBT_MAX: u16 = 180;
-/// Frames for which a boat that leapt holds no paddle.
+/// Frames for which a boat that leapt cannot hold a paddle.
 const BOAT_DOUBT: u16 = 900;
-/// Frames for which what was taken from a stack, or is to be put on one, is looked for.
+/// Frames for which a thing that left a stack or the pond is searched for.
 const LOOSE_FRAMES: u16 = 180;
-/// Pixels from where it was within which it can turn up.
+/// Distance from its last place at which it may turn up, in pixels.
 const LOOSE_REACH: i32 = 120;
-/// Most that can be on its way between stacks.
+/// Missing things tracked at most.
 const LOOSE_MAX: usize = 64;
 
-/// What a frame adds to what can have been done at this speed.
+/// Distance allowed per frame at a speed, with the tolerance.
 fn per_frame(speed: i32) -> Fixed16 {
     Fixed16::from_ratio(speed * TOLERANCE.0, RATE * TOLERANCE.1)
 }
 
-/// How far something can have come.
+/// Bound on the motion of something since its last believed place.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     place: Vec2,
@@ -46,12 +46,12 @@ struct Way {
 }
 
 impl Way {
-    /// From here, by somebody who may have been on his way for a while.
+    /// Starts at a place, with the allowance of a late report.
     fn from(place: Vec2, speed: i32) -> Way {
         Way { place, credit: per_frame(speed) * FRAMES_MAX }
     }
 
-    /// A frame later it is said to be there. Whether it can be; if not it is still where it was.
+    /// Adds a frame's allowance. Returns whether `there` is possible; if not, the place stays.
     fn leads_to(&mut self, there: Vec2, speed: i32) -> bool {
         let gained = per_frame(speed);
         self.credit = (self.credit + gained).min(gained * FRAMES_MAX).max(-SLACK);
@@ -64,20 +64,20 @@ impl Way {
     }
 }
 
-/// What is believed of a thing.
+/// Believed state of one thing.
 #[derive(Debug, Clone, Copy)]
 struct Trail {
     way: Way,
     sort: Sort,
-    /// How many stand on one another. None, if nobody knows where it came from.
+    /// Believed number in the stack; 0 if the thing's origin is unknown.
     count: u8,
-    /// For how many frames something else has been said.
+    /// Frames for which the report has differed from the belief.
     doubt: u16,
-    /// It was moved by this machine.
+    /// Whether this peer moved it.
     here: bool,
 }
 
-/// One that is not where it was: taken from a stack, or off the water to be put on one.
+/// One thing that left a stack or the pond and may turn up elsewhere.
 #[derive(Debug, Clone, Copy)]
 struct Loose {
     sort: Sort,
@@ -85,7 +85,7 @@ struct Loose {
     left: u16,
 }
 
-/// What whoever leads believes.
+/// Beliefs of the leader about all things and boats.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Watch {
     trails: BTreeMap<ObjectId, Trail>,
@@ -93,37 +93,36 @@ pub(super) struct Watch {
     boats: [Option<(Way, u16)>; SEATS],
 }
 
-/// Something that is said to be on the pond.
+/// Report about one thing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said {
     pub(super) id: ObjectId,
-    /// As it was said, not as it is shown.
+    /// State as reported, not interpolated.
     pub(super) thing: Thing,
-    /// It is moved by this machine.
+    /// Whether this peer moves it.
     pub(super) here: bool,
-    /// Whether it is believed if nothing was known of it: it was made by this machine, or was here
-    /// before that led.
+    /// Whether it is believed without a history: this leader spawned it, or it existed before the
+    /// leader took over.
     pub(super) known: bool,
 }
 
 impl Watch {
-    /// Forgets everything: somebody else leads.
+    /// Forgets all beliefs when this peer no longer leads.
     pub(super) fn forget(&mut self) {
         *self = Watch::default();
     }
 
-    /// Whether a thing is what and where it is said to be.
+    /// Whether the report about a thing is believed.
     pub(super) fn believes(&self, id: ObjectId) -> bool {
         self.trails.get(&id).is_some_and(|trail| trail.doubt == 0)
     }
 
-    /// Whether the boat of a seat came to where it is as boats do.
+    /// Whether the reported place of a seat's boat is believed.
     pub(super) fn believes_boat(&self, seat: usize) -> bool {
         self.boats.get(seat).copied().flatten().is_some_and(|(_, doubt)| doubt == 0)
     }
 
-    /// What was said long enough without being believed, and what should be there instead, if
-    /// anything.
+    /// Things doubted for too long, with the believed state to put in their place, if there is one.
     pub(super) fn wrongs(&self) -> Vec<(ObjectId, Option<Thing>)> {
         let wrong = self.trails.iter().filter(|(_, trail)| trail.doubt >= DOUBT_MAX);
         let instead = |trail: &Trail| {
@@ -133,12 +132,12 @@ impl Watch {
         wrong.map(|(id, trail)| (*id, instead(trail))).collect()
     }
 
-    /// This machine took it off the pond: nobody may look for it.
+    /// Stops tracking a thing the leader removed, so that it cannot turn up elsewhere.
     pub(super) fn drop(&mut self, id: ObjectId) {
         self.trails.remove(&id);
     }
 
-    /// A frame later this is said to be on the pond, in the order of ids.
+    /// Checks the reports of a frame, ascending by id.
     pub(super) fn step(&mut self, said: &[Said], boats: &[Option<Boat>; SEATS]) {
         self.loose.retain_mut(|loose| {
             loose.left -= 1;
@@ -152,7 +151,7 @@ impl Watch {
                 self.loosen(&trail, trail.count);
             }
         }
-        // What was taken away first: it may be what was put elsewhere in the same frame.
+        // Losses first, because the same frame may report their reappearance.
         for Said { id, thing, .. } in said {
             if let Some(trail) = self.trails.get(id).copied().filter(|trail| trail.count > thing.count) {
                 self.loosen(&trail, trail.count - thing.count);
@@ -175,7 +174,7 @@ impl Watch {
         while trail.count < thing.count
             && let Some(found) = self.find_loose(thing.sort, trail.way.place)
         {
-            // A new one goes on from where it was taken; what is put on another is where that is.
+            // A new thing continues from where it was taken; one added to a stack is at the stack.
             if trail.count == 0 {
                 trail.way = found.way;
             }
@@ -184,8 +183,7 @@ impl Watch {
         if before.is_none() && known {
             return Trail { count: thing.count, ..nothing };
         }
-        // Whoever leads knows where it moves something; but not that it came before his bow as
-        // things do.
+        // The leader knows where it moves a thing itself, if the thing was plausible before.
         if here && trail.here && trail.doubt == 0 {
             trail.way.place = thing.place;
         }
@@ -210,7 +208,7 @@ impl Watch {
         }
     }
 
-    /// Some of a thing are not where they were.
+    /// Marks `count` of a thing as missing.
     fn loosen(&mut self, trail: &Trail, count: u8) {
         for _ in 0..count {
             if self.loose.len() == LOOSE_MAX {
@@ -220,7 +218,7 @@ impl Watch {
         }
     }
 
-    /// One of a sort that was near a place a moment ago.
+    /// Takes a missing thing of a sort near a place.
     fn find_loose(&mut self, sort: Sort, place: Vec2) -> Option<Loose> {
         let fits =
             |loose: &Loose| loose.sort == sort && water::is_within(loose.way.place, place, LOOSE_REACH);
@@ -233,7 +231,7 @@ fn find(said: &[Said], id: ObjectId) -> Option<&Said> {
     said.binary_search_by_key(&id, |said| said.id).ok().map(|place| &said[place])
 }
 
-/// How fast something can be moved.
+/// Bound of the thing's speed, in pixels per second.
 fn speed_of(thing: &Thing, boats: &[Option<Boat>; SEATS]) -> i32 {
     let at_it = boats.iter().flatten().filter(|boat| water::is_within(boat.place, thing.place, BELL_REACH));
     if thing.sort == Sort::Bell && at_it.count() < 2 { BELL_SPEED } else { thing::SPEED_MAX }
@@ -250,7 +248,7 @@ mod tests {
         Said { id: ObjectId::from_bits(id), thing, here: false, known: false }
     }
 
-    /// A watch that believes this.
+    /// A watch that believes these reports.
     fn believing(all: &[Said]) -> Watch {
         let mut watch = Watch::default();
         let all: Vec<Said> = all.iter().map(|said| Said { known: true, ..*said }).collect();
@@ -268,18 +266,18 @@ mod tests {
         let mut watch = believing(&[said(1, Sort::Crate, 100, 1)]);
         let all = [said(1, Sort::Crate, 100, 1), said(2, Sort::Crate, 120, 4)];
         assert_eq!(believed(&mut watch, &all, 1), [true, false]);
-        assert!(watch.wrongs().is_empty(), "what explains it may be on its way");
+        assert!(watch.wrongs().is_empty(), "removed before its explanation could arrive");
         assert_eq!(believed(&mut watch, &all, DOUBT_MAX), [true, false]);
         assert_eq!(watch.wrongs(), [(all[1].id, None)]);
     }
 
     #[test]
-    fn a_leap_is_put_back_and_so_is_one_in_small_steps() {
+    fn leap_and_fast_small_steps_are_put_back() {
         let (here, there) = (said(1, Sort::Crate, 100, 1), said(1, Sort::Crate, 700, 1));
         let mut watch = believing(&[here]);
         assert_eq!(believed(&mut watch, &[there], DOUBT_MAX), [false]);
         assert_eq!(watch.wrongs(), [(here.id, Some(here.thing))]);
-        // Two hundred pixels a second, told in steps that nobody would notice.
+        // Two hundred pixels per second in small steps.
         let mut watch = believing(&[here]);
         let found = (0..300).any(|frame| {
             let x = 100 + frame * 10 / 3;
@@ -289,38 +287,38 @@ mod tests {
         let mut watch = believing(&[here]);
         let rowed =
             (0..480).all(|frame| believed(&mut watch, &[said(1, Sort::Crate, 100 + frame * 3 / 2, 1)], 1)[0]);
-        assert!(rowed, "as fast as a boat goes");
+        assert!(rowed, "motion at a boat's speed was rejected");
     }
 
     #[test]
     fn leap_toward_bow_of_leader_is_rejected() {
         let (here, there) = (said(1, Sort::Crate, 100, 1), said(1, Sort::Crate, 700, 1));
         let mine = |said: Said| Said { here: true, ..said };
-        // He bumps into it at once, or later.
+        // The leader's boat collides with it at once, or later.
         for frames in [0, 20] {
             let mut watch = believing(&[here]);
             believed(&mut watch, &[there], frames);
             assert_eq!(believed(&mut watch, &[mine(there)], DOUBT_MAX), [false]);
             assert_eq!(watch.wrongs(), [(here.id, Some(here.thing))]);
         }
-        // What was where it should be he may take anywhere.
+        // The leader may move a thing that was plausible anywhere.
         let mut watch = believing(&[here]);
         let all = (0..200).map(|step| mine(said(1, Sort::Crate, 100 + step * 3, 1)));
         assert!(all.into_iter().all(|said| believed(&mut watch, &[said], 1)[0]));
     }
 
     #[test]
-    fn stacking_is_believed_in_any_order_of_packets() {
+    fn stacking_is_believed_in_each_order_of_packets() {
         let apart = [said(1, Sort::Barrel, 100, 1), said(2, Sort::Barrel, 115, 2)];
         let stacked = [said(2, Sort::Barrel, 115, 3)];
         let mut watch = believing(&apart);
         assert_eq!(believed(&mut watch, &stacked, 1), [true]);
-        // One is taken again; that the stack is lower is told later.
+        // One is taken again; the lower count of the stack arrives later.
         let late = [said(2, Sort::Barrel, 115, 3), said(3, Sort::Barrel, 140, 1)];
         assert_eq!(believed(&mut watch, &late, 30), [true, false]);
         let told = [said(2, Sort::Barrel, 115, 2), said(3, Sort::Barrel, 150, 1)];
         assert_eq!(believed(&mut watch, &told, 1), [true, true]);
-        // And the other way about.
+        // The reverse order.
         let mut watch = believing(&stacked);
         let lower = [said(2, Sort::Barrel, 115, 2)];
         assert_eq!(believed(&mut watch, &lower, 30), [true]);
@@ -335,18 +333,18 @@ mod tests {
         let lies = [said(1, Sort::Crate, 100, 1), said(2, Sort::Crate, 150, 4)];
         assert_eq!(believed(&mut watch, &lies, DOUBT_MAX), [false, false]);
         assert_eq!(watch.wrongs(), [(lily.id, Some(lily.thing)), (crate_.id, Some(crate_.thing))]);
-        // Deleted here, made there.
+        // Deleted here, spawned there.
         let mut watch = believing(&[lily, crate_]);
         assert_eq!(believed(&mut watch, &[lily, said(3, Sort::Crate, 600, 1)], 10), [true, false]);
-        // Delivered: it is not anybody's to make again.
+        // A delivered thing cannot turn up again.
         let mut watch = believing(&[lily, crate_]);
         watch.drop(crate_.id);
         assert_eq!(believed(&mut watch, &[lily, said(3, Sort::Crate, 150, 1)], 10), [true, false]);
     }
 
     #[test]
-    fn the_bell_takes_two_whatever_one_says() {
-        // Three pixels in every two frames, with so many boats beside it.
+    fn bell_at_full_speed_is_believed_with_two_boats_only() {
+        // Three pixels in two frames, with this many boats beside the bell.
         let moves = |beside: usize| {
             let bell = said(1, Sort::Bell, 200, 1);
             let mut watch = believing(&[bell]);
@@ -363,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_boat_that_leaps_is_not_there_for_a_while() {
+    fn leaping_boat_is_doubted_for_its_penalty() {
         let at = |x| {
             let mut boats = NOBODY;
             boats[2] = Some(Boat { place: water::at(x, 200), ..Boat::moored(2) });

@@ -1,4 +1,6 @@
-//! The arrow that shows a player where to row.
+//! Arrows from local boats to their goals.
+//!
+//! `Painter` draws them over the pond. Absent: how the goal is chosen.
 
 use gaggle_scene::palette::{FIRE, INK};
 
@@ -7,11 +9,11 @@ use crate::goal::goal;
 use crate::pond::Pond;
 use crate::water;
 
-/// Pixels from the middle of the boat to the tip.
+/// Pixels from the boat's center to the tip.
 const REACH: f32 = 34.0;
-/// A goal nearer than this is in plain sight.
+/// Distance within which a goal needs no arrow, in pixels.
 const NEAR: i32 = 52;
-/// The squares of the arrow: back from its tip, aside of it, and how large.
+/// Squares of the arrow: pixels back from the tip, pixels aside, size.
 const SQUARES: [(f32, f32, i32); 7] = [
     (10.0, 0.0, 2),
     (7.0, 0.0, 2),
@@ -23,8 +25,7 @@ const SQUARES: [(f32, f32, i32); 7] = [
 ];
 
 impl Painter<'_> {
-    /// An arrow beside each boat that is rowed here, while its goal is farther off than an arrow's
-    /// length.
+    /// Draws an arrow for each local boat whose goal is not near.
     pub(super) fn arrows(&mut self, pond: &Pond, audience: &Audience<'_>) {
         for (seat, boat) in pond.boats.iter().enumerate() {
             let Some(boat) = boat.filter(|_| audience.own[seat]) else { continue };
@@ -58,7 +59,7 @@ mod tests {
     use crate::stage::{Stage, WINDOW};
     use crate::thing::{Sort, Thing};
 
-    /// The middle of what is drawn in the colour of arrows about the own boat.
+    /// Center of what is drawn in the arrow's color, relative to the local boat.
     fn drawn(pond: &Pond, own: bool) -> Option<(f32, f32)> {
         let mut stage = Stage::new(View::fit(1280, 720, WINDOW.0, WINDOW.1));
         let (mut scene, mut audience) = (Scene::default(), Audience::default());
@@ -89,13 +90,13 @@ mod tests {
         let right = pond.put(Thing::new(Sort::Crate, water::at(700, 300)), &mut hands);
         let (x, y) = drawn(&pond, true).expect("an arrow");
         assert!(x > 20.0 && y.abs() < 4.0, "{x}, {y}");
-        assert_eq!(drawn(&pond, false), None, "only players of this screen have one");
-        // With the crate in tow the goal is the mill's jetty, up and to the right.
+        assert_eq!(drawn(&pond, false), None, "a remote boat has an arrow");
+        // With the crate in tow the goal is the mill's jetty, up and right.
         pond.boats[0] = pond.boats[0].map(|boat| Boat { tow: right, ..boat });
         let (x, y) = drawn(&pond, true).expect("an arrow");
         assert!(x > 10.0 && y < -8.0, "{x}, {y}");
         pond.boats[0] = pond.boats[0].map(|boat| Boat { tow: None, ..boat });
         pond.put(Thing::new(Sort::Crate, water::at(540, 300)), &mut hands);
-        assert_eq!(drawn(&pond, true), None, "what is near needs no arrow");
+        assert_eq!(drawn(&pond, true), None, "a near goal has an arrow");
     }
 }

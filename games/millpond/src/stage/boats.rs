@@ -1,4 +1,6 @@
-//! Boats from above, in every direction they can be rowed, with whoever rows.
+//! Images of boats and their rowers, one per direction, and the drawing of ropes and wakes.
+//!
+//! `Stage` bakes them, `Painter` draws them. Absent: motion.
 
 use gaggle_kit::Angle;
 use gaggle_scene::{Album, ImageId, LIGHTS, Material, Sprite, Tones, palette, sine};
@@ -12,7 +14,7 @@ const HEADINGS: usize = 32;
 const CELL: i32 = 31;
 const QUARTER: f32 = std::f32::consts::FRAC_PI_2;
 
-/// Boats, in the light.
+/// Image ids of boats by seat and direction.
 #[derive(Debug, Clone)]
 pub(super) struct Boats {
     images: Vec<ImageId>,
@@ -65,11 +67,11 @@ fn traced(heading: usize) -> Sprite {
     sprite
 }
 
-/// A hull with a pointed bow, two thwarts, a rower in his seat's colour and a goose that looks
-/// ahead.
+/// Material of a boat at `u` ahead and `v` aside: hull, thwarts, a rower in the seat's color, a
+/// goose in the bow.
 fn boat(u: f32, v: f32) -> char {
     let side = v.abs();
-    // Half as wide as it is at this length: blunt at the stern.
+    // Half the width at this length, blunt at the stern.
     let wide =
         if u > 0.0 { 5.6 * (1.0 - (u / 13.0) * (u / 13.0)) } else { 5.6 * (1.0 - (u / 17.0) * (u / 17.0)) };
     if !(-11.0..13.0).contains(&u) || side > wide.max(0.0) {
@@ -114,7 +116,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Draws the sagging rope.
+    /// Draws a sagging rope.
     fn rope(&mut self, from: (f32, f32), to: (f32, f32)) {
         let steps = ((to.0 - from.0).abs().max((to.1 - from.1).abs()) as i32).clamp(1, 60);
         for step in 0..=steps {
@@ -144,7 +146,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Two lines that spread behind it.
+    /// Draws two lines that spread behind a boat.
     fn wake(&mut self, (x, y): (f32, f32), (cos, sin): (f32, f32), speed: f32) {
         if self.calm || speed < 14.0 {
             return;

@@ -1,4 +1,6 @@
-//! What moves on the water by itself, and what flies about when something happens.
+//! Effects: glints, foam, wheel, paddles, signs, ripples; functions of frame and marks.
+//!
+//! `Painter` draws them in each frame. Absent: state of their own.
 
 use gaggle_scene::{chance, font, noise, palette, sine};
 use palette::{BONE, FIRE, INK, MIST, MOON, PEAT, SEATS_SIX, TEXT};
@@ -13,7 +15,7 @@ use crate::water::{self, RACE, RACE_HALF, WHEEL, WIDTH};
 const QUARTER: f32 = std::f32::consts::FRAC_PI_2;
 
 impl Painter<'_> {
-    /// The moon on the water goes along with whoever looks; gusts darken it.
+    /// Reflections of the moon that move with the window; gusts darken them.
     pub(super) fn glints(&mut self, pond: &Pond) {
         let (left, top) = (self.view.left as f32, self.view.top as f32);
         let drift = if self.calm { 0.0 } else { self.time };
@@ -52,7 +54,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Foam that runs with the race.
+    /// Foam that moves with the race.
     pub(super) fn race(&mut self, pond: &Pond) {
         let pace = if pond.ledger.open { 0.34 } else { 0.17 };
         for fleck in 0..120 {
@@ -75,10 +77,10 @@ impl Painter<'_> {
         }
     }
 
-    /// Once around in eight seconds, faster while the sluice is open.
+    /// The wheel: once around in eight seconds, faster while the sluice is open.
     pub(super) fn wheel(&mut self, pond: &Pond) {
-        let centre = self.on_screen(WHEEL.0 as f32 + 6.0, WHEEL.1 as f32);
-        if !self.sees(centre, 60.0) {
+        let center = self.on_screen(WHEEL.0 as f32 + 6.0, WHEEL.1 as f32);
+        if !self.sees(center, 60.0) {
             return;
         }
         let pace = if self.calm {
@@ -93,19 +95,19 @@ impl Painter<'_> {
             let height = sine(angle) * 44.0;
             let near = sine(angle + QUARTER) > -0.2;
             if near {
-                let (x, y) = (centre.0 - 18.0, centre.1 + height);
+                let (x, y) = (center.0 - 18.0, center.1 + height);
                 self.scene.blend(x - 1.0, y - 2.0, 30.0, 6.0, INK, 1.0);
                 self.scene.blend(x, y - 1.0, 28.0, 4.0, PEAT[4], 1.0);
                 self.scene.blend(x, y - 1.0, 28.0, 1.0, MOON.mix(PEAT[4], 0.4), 1.0);
             }
         }
         for rim in [-20.0, 11.0] {
-            self.scene.blend(centre.0 + rim, centre.1 - 48.0, 4.0, 96.0, INK, 1.0);
-            self.scene.blend(centre.0 + rim + 1.0, centre.1 - 47.0, 2.0, 94.0, PEAT[3], 1.0);
+            self.scene.blend(center.0 + rim, center.1 - 48.0, 4.0, 96.0, INK, 1.0);
+            self.scene.blend(center.0 + rim + 1.0, center.1 - 47.0, 2.0, 94.0, PEAT[3], 1.0);
         }
     }
 
-    /// The two paddles of the sluice: each shines while somebody is at it.
+    /// Paddles of the sluice, bright while a boat is at them.
     pub(super) fn paddles(&mut self, pond: &Pond) {
         for (x, y) in PADDLES {
             let at = self.on_screen(x as f32, y as f32);
@@ -135,7 +137,7 @@ impl Painter<'_> {
         }
     }
 
-    /// What each jetty wants, on a sign.
+    /// Signs with what each jetty wants.
     pub(super) fn jetties(&mut self, pond: &Pond, audience: &Audience<'_>) {
         for (number, wish) in WISHES.iter().enumerate() {
             let (x, y) = self.on_screen(wish.x as f32, wish.y as f32);

@@ -1,4 +1,6 @@
-//! What floats, in the light, and who has it.
+//! Images of things, and the drawing of their authority.
+//!
+//! `Stage` bakes them, `Painter` draws them. Absent: motion.
 
 use gaggle_scene::{
     Album, Bitmap, Color, ImageId, LIGHTS, Material, Sprite, Tones, bayer, chance, palette, sine,
@@ -9,7 +11,7 @@ use super::{Audience, Painter, light, pixels};
 use crate::pond::{Floating, Pond};
 use crate::thing::Sort;
 
-/// Images of things: for each sort two looks in four lights.
+/// Image ids: two pictures of each sort in four lights.
 #[derive(Debug, Clone)]
 pub(super) struct Flotsam {
     images: Vec<ImageId>,
@@ -112,7 +114,7 @@ impl Flotsam {
         }
         let icons = Sort::ALL.map(|sort| {
             if sort == Sort::Bell {
-                // Its raft would not fit into a line.
+                // The bell's raft does not fit into a line of text.
                 return album.add(rows(&SMALL_BELL).bake(&[STUFF], 0, true));
             }
             let large = album.image(images[sort as usize * LOOKS * LIGHTS]).clone();
@@ -126,7 +128,7 @@ impl Flotsam {
         self.images[(sort as usize * LOOKS + look % LOOKS) * LIGHTS + light]
     }
 
-    /// Half as large, for lists.
+    /// Picture of half the size, for lists.
     pub(super) fn icon(&self, sort: Sort) -> ImageId {
         self.icons[sort as usize]
     }
@@ -220,7 +222,7 @@ fn rows(rows: &[&str]) -> Sprite {
     sprite
 }
 
-/// Something round, by what is where about its middle.
+/// A round sprite from a function of the position around its center.
 fn round(radius: f32, what: impl Fn(f32, f32, f32) -> char) -> Sprite {
     let half = radius as i32 + 2;
     let mut sprite = Sprite::new(2 * half + 1, 2 * half + 1);
@@ -237,7 +239,7 @@ fn round(radius: f32, what: impl Fn(f32, f32, f32) -> char) -> Sprite {
 }
 
 impl Painter<'_> {
-    /// Everything afloat: what is low on the screen in front of what is high.
+    /// Draws all things, those lower on the screen in front.
     pub(super) fn things(&mut self, pond: &Pond, audience: &Audience<'_>) {
         let mut seen: Vec<(&Floating, (f32, f32))> = Vec::with_capacity(160);
         for floating in &pond.floating {
@@ -277,7 +279,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Whose it is: dots around it, a ring if he holds on to it.
+    /// Marks the seat that holds a thing: dots, and a ring if it is locked.
     fn tint(&mut self, x: f32, y: f32, radius: f32, color: Color, held: bool) {
         let dots = if held { 28 } else { 10 };
         for dot in 0..dots {
@@ -292,7 +294,7 @@ impl Painter<'_> {
         self.about(self.flotsam.glow, (x, y), (12.0 + flicker) as u8);
     }
 
-    /// What moves makes rings.
+    /// Rings around a moving thing.
     fn wash(&mut self, x: f32, y: f32, radius: f32, number: i32) {
         if self.calm {
             return;

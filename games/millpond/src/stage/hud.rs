@@ -1,4 +1,6 @@
-//! What is written: who is here, what is wanted, where everything is.
+//! Texts and panels of the picture: plaques, list of wishes, map.
+//!
+//! `Stage` draws them after the world unless the audience leaves them out. Absent: rules.
 
 use gaggle_scene::{fitted, font, palette};
 use palette::{BONE, DIM, FIRE, INK, MIST, NIGHT, PEAT, SEATS_SIX, TEXT};
@@ -10,28 +12,28 @@ use crate::pond::Pond;
 use crate::thing::Sort;
 use crate::water::{HEIGHT, RACE, WIDTH};
 
-/// Pixels of the pond that are one of the map.
+/// Pixels of the pond per pixel of the map.
 const MAP: i32 = 14;
-/// How far a boat reaches around its middle.
+/// Pixels from a boat's center that its picture covers.
 const BOAT: i32 = 14;
-/// Where list and map begin that make way for thumbs.
+/// Row of list and map when they are raised.
 const RAISED: i32 = 26;
 
-/// Where the list of what is wanted is: left, top, width, height.
+/// Frame of the list: left, top, width, height.
 fn list_frame(audience: &Audience<'_>) -> (i32, i32, i32, i32) {
     let rows = WISHES.len() as i32 + 1;
     let top = if audience.raised { RAISED } else { WINDOW.1 - 8 - rows * 10 };
     (4, top - 4, 92, rows * 10 + 8)
 }
 
-/// Where the map is.
+/// Frame of the map, in the same form.
 fn map_frame(audience: &Audience<'_>) -> (i32, i32, i32, i32) {
     let (wide, high) = (WIDTH / MAP, HEIGHT / MAP);
     let top = if audience.raised { RAISED } else { WINDOW.1 - high - 6 };
     (WINDOW.0 - wide - 8, top - 2, wide + 4, high + 4)
 }
 
-/// Whether list or map, where they stand at the bottom, would hide a boat that is rowed here.
+/// Whether list or map at the bottom would cover a local boat.
 pub(super) fn covers_own_boat(pond: &Pond, audience: &Audience<'_>, camera: (f32, f32)) -> bool {
     let low = Audience { raised: false, ..*audience };
     let frames = [list_frame(&low), map_frame(&low)];
@@ -45,7 +47,7 @@ pub(super) fn covers_own_boat(pond: &Pond, audience: &Audience<'_>, camera: (f32
     })
 }
 
-/// The top of something as wide and high as this, so that neither list nor map covers it.
+/// Top of a sign of this frame that neither list nor map covers.
 pub(super) fn clear_of_panels(audience: &Audience<'_>, (left, top, wide, high): (i32, i32, i32, i32)) -> i32 {
     let covering = [list_frame(audience), map_frame(audience)].into_iter().find(|frame| {
         left < frame.0 + frame.2 && frame.0 < left + wide && top < frame.1 + frame.3 && frame.1 < top + high
@@ -58,11 +60,11 @@ pub(super) fn clear_of_panels(audience: &Audience<'_>, (left, top, wide, high): 
 }
 
 impl Painter<'_> {
-    /// Who is on the water, and what he has brought.
+    /// Names of the players and what their boats have delivered.
     pub(super) fn plaques(&mut self, pond: &Pond, audience: &Audience<'_>) {
         let mut x = 4;
         let count = pond.boats.iter().flatten().count().max(1) as i32;
-        // As wide as all of them leave room for.
+        // As wide as the number of plaques allows.
         let widest = (WINDOW.0 - 8 - 3 * (count - 1)) / count;
         for boat in pond.boats.iter().flatten() {
             let seat = usize::from(boat.seat) % SEATS_SIX.len();
@@ -96,7 +98,7 @@ impl Painter<'_> {
         }
     }
 
-    /// What is still wanted today.
+    /// Wishes of the day that are still open.
     pub(super) fn list(&mut self, pond: &Pond, audience: &Audience<'_>) {
         let frame = list_frame(audience);
         let (left, top) = (frame.0, frame.1 + 4);
@@ -120,7 +122,7 @@ impl Painter<'_> {
         self.scene.text(word, (left + 88) as f32, (y + 1) as f32, color).right();
     }
 
-    /// The whole pond, small.
+    /// Map of the whole pond.
     pub(super) fn map(&mut self, pond: &Pond, audience: &Audience<'_>) {
         let frame = map_frame(audience);
         let (left, top) = (frame.0 + 2, frame.1 + 2);
@@ -161,7 +163,7 @@ impl Painter<'_> {
         if pond.ledger.done {
             let width = self.album.image(self.day).width() as f32;
             self.scene.image(self.day, (middle - width / 2.0).floor(), 60.0);
-            let line = format!("Day {} is done. Nobody hurried.", pond.ledger.day + 1);
+            let line = format!("Day {} is done. No goose hurried.", pond.ledger.day + 1);
             self.scene.text(&line, middle, 92.0, BONE).centred().outlined(INK);
         } else if pond.marks.recent(pond.frame, 150).any(|mark| mark.what == What::Sluice) {
             self.scene.text("The sluice is open.", middle, 40.0, BONE).centred().outlined(INK);
@@ -191,7 +193,7 @@ mod tests {
     use crate::water;
 
     #[test]
-    fn list_and_map_make_way_for_ones_own_boat() {
+    fn list_and_map_move_away_from_local_boat() {
         let mut pond = Pond::new(1);
         let mut own = [false; water::SEATS];
         own[0] = true;
@@ -203,14 +205,14 @@ mod tests {
             at(&mut pond, 700 + frame.0 + frame.2 / 2, 300 + frame.1 + frame.3 / 2);
             assert!(covers_own_boat(&pond, &audience, (700.0, 300.0)), "{frame:?}");
             let others = Audience::default();
-            assert!(!covers_own_boat(&pond, &others, (700.0, 300.0)), "others may be behind them");
+            assert!(!covers_own_boat(&pond, &others, (700.0, 300.0)), "moved for a remote boat");
         }
         at(&mut pond, 700 + WINDOW.0 / 2, 300 + WINDOW.1 / 2);
         assert!(!covers_own_boat(&pond, &audience, (700.0, 300.0)));
     }
 
     #[test]
-    fn no_panel_covers_a_sign() {
+    fn panels_never_cover_signs() {
         for raised in [false, true] {
             let audience = Audience { raised, ..Audience::default() };
             let mut moved = 0;
@@ -227,12 +229,12 @@ mod tests {
                     }
                 }
             }
-            assert!(moved > 50, "only {moved} had to make way");
+            assert!(moved > 50, "only {moved} signs were moved");
         }
     }
 
     #[test]
-    fn long_names_keep_to_the_window_and_off_each_other() {
+    fn long_names_stay_in_window_and_do_not_overlap() {
         let mut pond = Pond::new(1);
         for count in [1, 2, 4, 6] {
             pond.boats = std::array::from_fn(|seat| (seat < count).then(|| Boat::moored(seat)));
@@ -257,7 +259,7 @@ mod tests {
                 Item::Text { words, y, .. } => y as i32 == 5 && scene.text_of(words).starts_with('B'),
                 _ => false,
             });
-            assert_eq!(names.count(), count, "every name is there");
+            assert_eq!(names.count(), count, "a name is missing");
         }
     }
 }

@@ -1,4 +1,6 @@
-//! The pond without anything on it: water under the moon, banks, jetties and houses, painted once.
+//! The still picture of the pond: water, banks, jetties, houses.
+//!
+//! `Stage` paints it once. Absent: everything that moves.
 
 use gaggle_scene::{Bitmap, Color, bayer, chance, noise, palette};
 use palette::{BONE, FIRE, INK, MIST, MOON, NIGHT, PEAT, PLUM, SEDGE};
@@ -6,7 +8,7 @@ use palette::{BONE, FIRE, INK, MIST, MOON, NIGHT, PEAT, PLUM, SEDGE};
 use crate::ledger::WISHES;
 use crate::water::{HEIGHT, RACE, RACE_HALF, SHORE, WHEEL, WIDTH};
 
-/// Paints the shore.
+/// Paints the whole pond.
 pub(super) fn paint() -> Bitmap {
     let mut out = Bitmap::new(WIDTH, HEIGHT);
     water(&mut out);
@@ -24,7 +26,7 @@ pub(super) fn paint() -> Bitmap {
     out
 }
 
-/// How far a place is from the bank, rough at its edge.
+/// Distance of a place from the bank, with a rough edge.
 fn depth(x: i32, y: i32) -> f32 {
     let rough = |along: f32, purpose| {
         (noise(along / 19.0, purpose) - 0.5) * 11.0 + (noise(along / 5.0, purpose + 1) - 0.5) * 4.0
@@ -45,7 +47,7 @@ fn water(out: &mut Bitmap) {
             let deep = (far / 90.0).clamp(0.0, 1.0);
             let share = (deep * 3.0 + bayer(x, y)).floor() / 3.0;
             let mut color = NIGHT[3].mix(NIGHT[1], share.min(1.0));
-            // The sky in it: broken streaks of lighter blue.
+            // Reflected sky: broken streaks of lighter blue.
             let streak = noise(x as f32 / 26.0 + (y / 3) as f32 * 7.7, 5);
             if streak > 0.74 && y % 3 == 0 {
                 color = color.mix(MIST[0], 0.4);
@@ -131,7 +133,7 @@ fn reeds(out: &mut Bitmap, x: i32, y: i32, purpose: i32) {
     }
 }
 
-/// Planks from the nearest bank to where things are brought.
+/// Planks from the nearest bank to the place of delivery.
 fn jetty(out: &mut Bitmap, x: i32, y: i32) {
     let down = y > HEIGHT / 2;
     let (from, to) = if down { (y, HEIGHT - SHORE + 12) } else { (SHORE - 12, y) };

@@ -1,4 +1,6 @@
-//! What is heard, and how it is made.
+//! Sounds of the game: synthesizer recipes, and the cues of recent marks.
+//!
+//! `Stage` collects the cues, the arcade's audio plays them. Absent: audio output.
 
 use gaggle_scene::{Cue, CueId, FilterKind, Recipe, Voice, Wave};
 
@@ -9,14 +11,14 @@ use crate::pond::Pond;
 use FilterKind::{Band, Low};
 use Wave::{Noise, Saw, Sine, Triangle};
 
-/// How far back cues are handed out.
+/// Age in frames up to which marks become cues.
 const RECENT: u32 = 30;
 
 const fn v(wave: Wave, from: f32, to: f32, length: f32, gain: f32) -> Voice {
     Voice::new(wave, from, to, length, gain)
 }
 
-/// All sounds of the game. [`Cue::recipe`] is a place in this list.
+/// All sounds of the game, indexed by [`Cue::recipe`].
 pub const RECIPES: [Recipe; 12] = [
     Recipe {
         name: "oar",
@@ -99,7 +101,7 @@ pub const RECIPES: [Recipe; 12] = [
     },
 ];
 
-/// The recipe of something that happened, if it makes a sound.
+/// Index of an event's recipe; none if it is silent.
 pub fn recipe(what: What) -> Option<u16> {
     Some(match what {
         What::None => return None,
@@ -118,7 +120,7 @@ pub fn recipe(what: What) -> Option<u16> {
     })
 }
 
-/// Everything heard lately: what is on the screen, and what concerns everybody.
+/// Adds the cues of recent marks near the window, and of those that concern all players.
 pub(super) fn cues(pond: &Pond, audience: &Audience<'_>, camera: (f32, f32), out: &mut Vec<Cue>) {
     for mark in pond.marks.recent(pond.frame, RECENT) {
         let Some(recipe) = recipe(mark.what) else { continue };

@@ -1,4 +1,4 @@
-//! Some machines and a network between them, each rowed by a bot.
+//! Peers of millpond on a simulated network, each rowed by a bot.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use millpond::{Pad, Pond, Thing};
 
 /// Duration of one frame.
 pub(crate) const FRAME: Micros = Micros::new(16_667);
-/// Frames after which something that should happen has not.
+/// Frames after which [`Cluster::run_until`] fails.
 const PATIENCE: u32 = 60 * 90;
 
-/// 60 ms each way, 20 ms of jitter, one packet in twenty lost.
+/// 60 ms each way, 20 ms of jitter, 5 % loss.
 pub(crate) fn bad_wifi() -> Conditions {
     Conditions { jitter: Micros::from_millis(20), loss: Chance::percent(5), ..Conditions::latency_ms(60) }
 }
@@ -30,10 +30,10 @@ pub(crate) struct Machine {
     loot: Loot,
 }
 
-/// What a cheating player does to its session in every frame, between the game's writes and the
-/// send; `Loot` is what it keeps for the next frame, because the game would overwrite it.
+/// Actions of a cheater on its session in every frame, between the game's writes and the send.
+/// `Loot` keeps its reports for the next frame, because the game would overwrite them.
 pub(crate) type Cheat = fn(&mut Session, &mut Loot);
-/// Things as a cheat tells them.
+/// Things as a cheater reports them.
 pub(crate) type Loot = BTreeMap<ObjectId, Thing>;
 
 pub(crate) struct Cluster {
@@ -41,16 +41,16 @@ pub(crate) struct Cluster {
     machines: Vec<Option<Machine>>,
     lives: Vec<u64>,
     seed: u64,
-    /// What one of them does to his own session when he does not play fair.
+    /// Peer that cheats, and how.
     pub(crate) cheat: Option<(usize, Cheat)>,
-    /// Who does the same.
+    /// Second peer with the same cheat.
     pub(crate) accomplice: Option<usize>,
 }
 
 impl Cluster {
     pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Cluster {
         let mut world = SimNet::new(peers, seed);
-        // A frame is a frame: what arrives waits for the next one.
+        // Packets wait for the next frame instead of waking a peer.
         world.set_wake_on_arrival(false);
         world.set_all(conditions);
         let machines = (0..peers).map(|_| None).collect();
@@ -67,7 +67,7 @@ impl Cluster {
         let seed = self.seed * 1_000 + me as u64 * 10 + self.lives[me];
         let entry = if me == 0 && first { JoinMode::Create } else { JoinMode::Join };
         let session = Session::new(net::config(), net::kinds_with_input(), Slot::at(me), entry, seed);
-        let mut session = session.expect("settings that make sense");
+        let mut session = session.expect("the settings of the game are valid");
         let mut mill = Mill::new(seed);
         if me == 0 && first {
             mill.found(&mut session);
@@ -81,7 +81,7 @@ impl Cluster {
         self.machines[me] = None;
     }
 
-    /// One frame on every machine.
+    /// Runs one frame at all peers.
     pub(crate) fn frame(&mut self) {
         let (machines, cheat, accomplice) = (&mut self.machines, self.cheat, self.accomplice);
         self.world.run_for(FRAME, |me, now| {
@@ -100,7 +100,7 @@ impl Cluster {
                     machine.mill.signal(&machine.session, &signal);
                 }
             }
-            // Everybody is called when a span begins, and that is once a frame.
+            // The span of one frame calls each peer at its start; no further call is needed.
             Micros::MAX
         });
     }
@@ -109,7 +109,7 @@ impl Cluster {
         (0..secs * 60).for_each(|_| self.frame());
     }
 
-    /// Frames until it is so.
+    /// Runs until the condition is met. Returns the frames.
     #[track_caller]
     pub(crate) fn run_until(&mut self, done: impl Fn(&Cluster) -> bool) -> u32 {
         for frames in 0..PATIENCE {
@@ -118,19 +118,19 @@ impl Cluster {
             }
             self.frame();
         }
-        panic!("it never happened");
+        panic!("the condition was not met in 90 seconds");
     }
 
     pub(crate) fn machine(&mut self, me: usize) -> &mut Machine {
-        self.machines[me].as_mut().expect("it is alive")
+        self.machines[me].as_mut().expect("the peer is running")
     }
 
     pub(crate) fn session(&self, me: usize) -> &Session {
-        &self.machines[me].as_ref().expect("it is alive").session
+        &self.machines[me].as_ref().expect("the peer is running").session
     }
 
     pub(crate) fn pond(&self, me: usize) -> &Pond {
-        self.machines[me].as_ref().expect("it is alive").mill.pond()
+        self.machines[me].as_ref().expect("the peer is running").mill.pond()
     }
 
     /// Number of things the leader corrected.
@@ -147,7 +147,7 @@ impl Cluster {
         self.machines.iter_mut().flatten().for_each(|machine| machine.pressed = pad);
     }
 
-    /// All things as a machine knows them, in the order of their numbers.
+    /// All things in a peer's session, ascending by id.
     pub(crate) fn things(&self, me: usize) -> Vec<(ObjectId, Thing)> {
         let mut all: Vec<(ObjectId, Thing)> = self.session(me).iter::<Thing>().collect();
         all.sort_unstable_by_key(|(id, _)| *id);

@@ -1,4 +1,4 @@
-//! Step `format`: rustfmt has nothing to change, in any of the workspaces.
+//! Step `format`: rustfmt changes no file, in any of the workspaces. Absent: other style.
 
 use super::counted;
 use crate::context::{Context, Failure};
@@ -22,7 +22,7 @@ pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
         }
         unformatted.extend(files.into_iter().map(str::to_string));
     }
-    // Path dependencies of a workspace outside are files of ours seen twice.
+    // Path dependencies of an outer workspace are reported twice.
     unformatted.sort();
     unformatted.dedup();
     match unformatted.len() {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_remedy_names_the_workspaces_concerned() {
+    fn remedy_names_unformatted_workspaces() {
         assert_eq!(remedy(&["core/a/src/lib.rs".into()]), "Run `cargo fmt --all`.");
         assert_eq!(remedy(&["bench/link/src/main.rs".into()]), "Run `cargo fmt --all`, also in bench/.");
     }

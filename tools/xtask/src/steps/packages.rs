@@ -1,12 +1,11 @@
-//! Packages as a registry gets them: crates that users depend on are built from their packages,
-//! with the other packages for dependencies.
+//! Step `packages`: published crates build from their packages, against the other packages.
 //!
-//! Absent: what manifests must say (`tidy/packages.rs`).
+//! Absent: what manifests must contain (`tidy/packages.rs`).
 
 use crate::context::{Context, Failure};
 use crate::steps::counted;
 
-/// Packages and builds all crates that are published.
+/// Packages and builds all published crates.
 pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
     let mut arguments = vec!["package".to_string(), "--workspace".to_string(), "--allow-dirty".to_string()];
     let mut count = 0;

@@ -1,11 +1,12 @@
-//! Step `protocol`: a reader in Python, written from docs/protocol alone, decodes every vector.
+//! Step `protocol`: a Python reader, written from docs/protocol alone, decodes all vectors. Absent:
+//! the format.
 
 use std::process::Command;
 
 use crate::context::{Context, Failure};
 use crate::needs;
 
-/// Relative to the root.
+/// Path of the reader from the root.
 const READER: &str = "tools/protocol-reader/check.py";
 
 pub(super) fn run(context: &mut Context) -> Result<String, Failure> {

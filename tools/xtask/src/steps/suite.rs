@@ -1,8 +1,8 @@
-//! Steps `tests` and `release`: every test of the workspace, doctests included.
+//! Steps `tests` and `release`: all tests of the workspace, doctests included.
 //!
-//! In `core/` and `games/` nothing waits, and a test that failed once has failed. Outside them
-//! tests run real browsers, sockets and clocks, which a machine that stops for a second can fail:
-//! few of those that failed may try once more, alone, and the report says so.
+//! Tests in `core/` and `games/` never wait, so one failure counts. Others use browsers, sockets
+//! and clocks, which a paused machine can fail: a few of those may be tried once more, alone, and
+//! are named. Absent: what tests assert.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,12 +15,12 @@ use crate::process::Ended;
 use crate::steps::Depth;
 use crate::workspace::Workspace;
 
-/// How the reason begins for which slow tests are ignored, which run with `--full`.
+/// Start of the reason for ignoring slow tests, which `--full` runs.
 const SLOW: &str = "full: ";
-/// How the reason begins for which tests of many minutes are ignored, which run with `--long`.
+/// Start of the reason for ignoring tests of many minutes, which `--long` runs.
 const LONG: &str = "long: ";
 
-/// More failures than this are no accident.
+/// Failures that may be tried again; more are no accident.
 const SECOND_TRIES_MAX: usize = 3;
 
 pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
@@ -28,7 +28,7 @@ pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
     run_in(context, "", &["--workspace"])
 }
 
-pub(super) fn run_optimised(context: &mut Context) -> Result<String, Failure> {
+pub(super) fn run_optimized(context: &mut Context) -> Result<String, Failure> {
     get_programs(context)?;
     run_in(context, "", &["--workspace", "--release"])
 }
@@ -43,7 +43,7 @@ pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Res
     }
     let mut skipped = skipped(&ended.lines, context.depth);
     if ended.success && is_long(flags) && !skipped.is_empty() {
-        // By themselves and without doctests, some of which are never to be compiled.
+        // Separately and without doctests, some of which must not be compiled.
         let command =
             context.cargo(&[&["test", "--no-fail-fast"], flags, &["--tests", "--", "--ignored"]].concat());
         let long =
@@ -77,7 +77,7 @@ pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Res
     Err(Failure { summary, details: details(&failed_tests), remedy })
 }
 
-/// Runs the tests that are ignored for being slow, by their names, and adds what they print.
+/// Runs ignored slow tests by name and adds their output.
 fn run_slow(context: &mut Context, folder: &str, flags: &[&str], ended: &mut Ended) -> Result<(), Failure> {
     let names = ignored_for(SLOW, &ended.lines);
     if names.is_empty() {
@@ -96,7 +96,7 @@ fn run_slow(context: &mut Context, folder: &str, flags: &[&str], ended: &mut End
     Ok(())
 }
 
-/// Names of tests that are ignored for a reason that begins like this.
+/// Names of tests ignored for a reason with this start.
 fn ignored_for(reason: &str, lines: &[String]) -> Vec<String> {
     let name = |line: &String| {
         let (name, why) = line.strip_prefix("test ")?.split_once(" ... ignored, ")?;
@@ -105,8 +105,8 @@ fn ignored_for(reason: &str, lines: &[String]) -> Vec<String> {
     lines.iter().filter_map(name).collect()
 }
 
-/// What tests say that they could not try on this machine. They pass all the same, so it has to be
-/// seen here.
+/// Parts of tests that were not possible on this machine. Such tests pass, so the report names
+/// them.
 fn not_tried(lines: &[String]) -> String {
     let mut said: Vec<&str> =
         lines.iter().filter_map(|line| Some(line.split_once("not tried: ")?.1.trim())).collect();
@@ -115,8 +115,7 @@ fn not_tried(lines: &[String]) -> String {
     said.iter().map(|what| format!("; not tried: {what}")).collect()
 }
 
-/// Tests that are too long for this run: they say so by the reason they are ignored for, and count
-/// as neither passed nor failed.
+/// Counts of tests that are ignored at this depth; they neither pass nor fail.
 fn skipped(lines: &[String], depth: Depth) -> String {
     let mut said = String::new();
     let slow = ignored_for(SLOW, lines).len();
@@ -130,11 +129,11 @@ fn skipped(lines: &[String], depth: Depth) -> String {
     said
 }
 
-/// How tests run, the first time and the second.
+/// Command for a run of tests, the first or the second.
 fn prepared(mut command: Command, folder: &Path, target: &Path, flags: &[&str]) -> Command {
-    // The line that failed is what one needs first; who wants the whole stack runs that test alone.
+    // The failed line matters first; a developer can rerun one test for the stack.
     command.current_dir(folder).env("RUST_BACKTRACE", "0");
-    // A second workspace needs much of what the first one has built, C libraries among it.
+    // A second workspace shares most builds with the first, C libraries among them.
     command.env("CARGO_TARGET_DIR", target);
     if is_long(flags) {
         command.env("GAGGLE_LONG", "1");
@@ -142,13 +141,13 @@ fn prepared(mut command: Command, folder: &Path, target: &Path, flags: &[&str]) 
     command
 }
 
-/// Tests that can be made longer are, where there is time.
+/// Whether tests with adjustable length run long.
 fn is_long(flags: &[&str]) -> bool {
     flags.contains(&"--release")
 }
 
-/// Whether what failed may have been the machine's doing: few tests, each by its name, in crates
-/// that wait for the outside.
+/// Whether the machine may have caused the failures: few tests, all named, in crates that use real
+/// sockets and clocks.
 fn may_try_again(failed: &[FailedTest], workspace: &Workspace) -> bool {
     let waits = |test: &FailedTest| {
         let package = test.selection.split_whitespace().nth(1).and_then(|name| workspace.package(name));
@@ -179,14 +178,14 @@ fn all_pass_alone(
     Ok(true)
 }
 
-/// The same test, chosen from all that was built: one package alone has fewer features switched on
-/// in what it depends on, and all of that would be built again.
+/// The same test selected from the whole workspace: its package alone would enable fewer features
+/// and rebuild its dependencies.
 fn in_workspace(test: &FailedTest) -> FailedTest {
     let target = test.selection.split_whitespace().skip(2).collect::<Vec<_>>().join(" ");
     FailedTest { selection: format!("--workspace {target}"), ..test.clone() }
 }
 
-/// What `[package.metadata.programs]` of the workspace's crates asks for.
+/// Installs the programs in `[package.metadata.programs]` of all crates.
 fn get_programs(context: &mut Context) -> Result<(), Failure> {
     let programs: Vec<_> =
         context.workspace.packages.iter().flat_map(|package| package.programs.clone()).collect();
@@ -197,7 +196,7 @@ fn get_programs(context: &mut Context) -> Result<(), Failure> {
         let for_root =
             context.workspace.packages.iter().flat_map(|package| package.programs_for_root.clone());
         for (program, package) in for_root.collect::<Vec<_>>() {
-            // Root inside a container may still lack what those tests need: they say so themselves.
+            // Root in a container may lack permissions; those tests report it themselves.
             let _ = needs::program(context, &program, &package);
         }
     }
@@ -206,7 +205,7 @@ fn get_programs(context: &mut Context) -> Result<(), Failure> {
 
 fn again(test: &FailedTest, flags: &[&str]) -> String {
     let release = if flags.contains(&"--release") { " --release" } else { "" };
-    // Doctests go by file and line, which makes no filter.
+    // Doctests are named by file and line, which is no filter.
     let name = test.name.as_deref().filter(|_| !test.selection.contains("--doc")).unwrap_or_default();
     format!("cargo test{release} {} {name}", test.selection).trim_end().to_string()
 }
@@ -230,7 +229,7 @@ mod tests {
     use crate::workspace::Package;
 
     #[test]
-    fn few_tests_that_wait_for_the_outside_may_try_again() {
+    fn few_failed_tests_of_shell_may_be_tried_again() {
         let package = |name: &str, folder: &str| Package {
             name: name.into(),
             folder: folder.into(),
@@ -262,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_try_is_as_long_as_the_first() {
+    fn second_try_runs_as_long_as_first() {
         let long = |flags: &[&str]| {
             let command = prepared(Command::new("cargo"), Path::new("."), Path::new("target"), flags);
             command.get_envs().any(|(name, value)| name == "GAGGLE_LONG" && value.is_some())
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_try_takes_what_is_built() {
+    fn second_try_uses_existing_builds() {
         let selection = "-p arcade --test in_chromium".to_string();
         let test = FailedTest { name: Some("online::strangers".into()), selection, output: Vec::new() };
         let line = again(&in_workspace(&test), &["--workspace"]);
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_tried_is_said_once() {
+    fn parts_not_tried_are_reported_once() {
         let lines =
             ["test a ... ok", "not tried: routers: not root", "test b ... not tried: routers: not root", ""];
         assert_eq!(not_tried(&lines.map(String::from)), "; not tried: routers: not root");
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_remedy_is_a_command_that_runs_just_that_test() {
+    fn remedy_is_command_for_failed_test_alone() {
         fn check(name: &str, selection: &str, flags: &[&str], expected: &str) {
             let test =
                 FailedTest { name: Some(name.into()), selection: selection.into(), output: Vec::new() };

@@ -1,4 +1,5 @@
-//! Step `tidy`: reads what the checks in `crate::tidy` want to know, and reports what they find.
+//! Step `tidy`: reads the input of the checks in `crate::tidy` and reports their findings. Absent:
+//! the checks.
 
 use super::{counted, deterministic, wasm};
 use crate::context::{Context, Failure};
@@ -18,8 +19,7 @@ pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
     }
 }
 
-/// What deterministic code is compiled with, in cargo's words, for the target that has no clock to
-/// lend.
+/// Dependencies of deterministic crates from `cargo tree`, for the target without a clock.
 fn foreign_crates(context: &mut Context) -> Result<String, Failure> {
     let mut command = context.cargo(&[
         "tree",

@@ -1,4 +1,5 @@
-//! Step `wasm`: what computes builds for wasm32 and asks its host for nothing.
+//! Step `wasm`: crates that compute build for wasm32 and import nothing from their host. Absent:
+//! browsers.
 
 use std::io;
 use std::process::Command;
@@ -7,13 +8,12 @@ use super::{counted, deterministic};
 use crate::context::{Context, Failure};
 use crate::imports::imports;
 use crate::needs;
-use crate::process::without_colour;
+use crate::process::without_color;
 
 pub(super) const TARGET: &str = "wasm32-unknown-unknown";
 
-/// A library for wasm32 is only an archive. To see what it would ask a host for, it is linked into
-/// a module with everything it has: nothing optimized away, nothing left out because no code calls
-/// it.
+/// Links a library whole into a module, because a wasm32 library is only an archive: nothing is
+/// optimized away or left out, so all its imports are visible.
 const LINK_EVERYTHING: [&str; 6] =
     ["-C", "opt-level=0", "-C", "link-dead-code", "-C", "link-arg=--no-gc-sections"];
 
@@ -47,7 +47,7 @@ pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
     }
 }
 
-/// The name rustc gives a library's file.
+/// File name that rustc gives a library.
 fn file_name(library: &str) -> String {
     library.replace('-', "_")
 }
@@ -56,8 +56,8 @@ fn is_installed(context: &mut Context) -> bool {
     let mut command = Command::new("rustc");
     command.args(["--print", "target-libdir", "--target", TARGET]);
     context.run(command).is_ok_and(|ended| {
-        let folder = ended.lines.first().map(|line| without_colour(line)).unwrap_or_default();
-        // The folder alone proves nothing: removing a target leaves it behind empty.
+        let folder = ended.lines.first().map(|line| without_color(line)).unwrap_or_default();
+        // An empty folder remains after a target is removed, so the folder alone proves nothing.
         ended.success && std::fs::read_dir(folder.trim()).is_ok_and(|mut files| files.next().is_some())
     })
 }

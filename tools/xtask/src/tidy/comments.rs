@@ -1,16 +1,16 @@
-//! Comments: long enough to say something, short enough to be read beside the code.
+//! Comments: doc comments with enough words, comment lines within the columns.
 //!
-//! Absent: what comments say.
+//! Called by `tidy::check`. Absent: what comments say.
 
 use super::Finding;
 use super::tree::{File, Tree};
 
 /// Columns of a comment line.
 const COLUMNS_MAX: usize = 100;
-/// Words of a doc comment: fewer repeat the name.
+/// Words of a doc comment: fewer only repeat the name.
 const WORDS_MIN: usize = 3;
 
-/// Doc comments of fewer than three words, and comment lines over 100 columns.
+/// Finds doc comments of too few words and comment lines that are too wide.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     tree.ending(".rs").flat_map(|file| short(file).into_iter().chain(wide(file))).collect()
 }
@@ -61,7 +61,7 @@ mod tests {
         );
         assert_eq!(short.len(), 1, "{short:?}");
         assert!(short[0].starts_with("core/a/src/lib.rs:2: a doc comment of fewer"), "{short:?}");
-        assert_eq!(found("/// Who.").len(), 1, "also at the end of a file");
+        assert_eq!(found("/// Who.").len(), 1, "missed at the end of a file");
     }
 
     #[test]

@@ -1,21 +1,20 @@
-//! What the documents name exists: paths, crates, links and commands.
+//! Names in documents: paths, crates, links, commands and tests must exist.
 //!
-//! Looks only at code spans, links and shell blocks that look like one of ours.
-//! Absent: prose.
+//! Called by `tidy::check`; reads code spans, links and shell blocks. Absent: prose.
 
 use super::Finding;
 use super::tree::{File, Tree};
 use crate::COMMANDS;
 use crate::bench::IN_A_BROWSER;
 
-/// Ties attacks to tests.
+/// Document that names tests for attacks.
 const THREATS: &str = "docs/threat-model.md";
-/// Top folders: a path that starts with one is meant from the root.
+/// Top folders: a path that starts with one is relative to the root.
 const TOPS: [&str; 9] = ["apps", "core", "games", "shell", "tools", "bench", "fuzz", ".ci", ".cargo"];
-/// A name with one of these endings is a file of ours.
+/// Endings of names that are files of the project.
 const ENDINGS: [&str; 7] = [".rs", ".md", ".toml", ".hex", ".sh", ".html", ".lock"];
 
-/// Whether everything named in the documents is there.
+/// Finds names in documents that do not exist.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = missing_tests(tree);
     for document in tree.ending(".md") {
@@ -28,7 +27,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Whether tests that the threat model names are there. A test that is renamed is renamed there.
+/// Tests named in the threat model that do not exist.
 fn missing_tests(tree: &Tree) -> Vec<Finding> {
     let Some(text) = tree.text(THREATS) else { return Vec::new() };
     let is_test = |span: &str| {
@@ -50,14 +49,14 @@ fn missing_tests(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Something a document names.
+/// A name in a document.
 #[derive(Debug, PartialEq, Eq)]
 enum Mention {
     /// Text between backticks.
     Span(String),
-    /// Where a link leads.
+    /// Target of a link.
     Link(String),
-    /// A line for the shell.
+    /// A line of a shell block.
     Command(String),
 }
 
@@ -144,7 +143,7 @@ fn link_objection(tree: &Tree, document: &File, link: &str) -> Option<String> {
 
 fn command_objection(tree: &Tree, command: &str) -> Option<String> {
     let words: Vec<&str> = command.split_whitespace().collect();
-    // NAME, SEED or … stand for something the reader chooses.
+    // NAME, SEED or … are placeholders.
     let is_literal = |word: &&str| {
         word.chars().all(|letter| letter.is_ascii_lowercase() || "0123456789_-".contains(letter))
     };
@@ -177,7 +176,8 @@ fn command_objection(tree: &Tree, command: &str) -> Option<String> {
     })
 }
 
-/// Names our crates have. With underscores only before `::`: metrics are called `gaggle_rooms` too.
+/// Whether a name has the form of our crates: with underscores only before `::`, because metrics
+/// are called `gaggle_rooms` too.
 fn is_our_name(name: &str) -> bool {
     let is_name =
         name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-' || letter.is_ascii_digit());
@@ -189,7 +189,7 @@ fn is_crate(tree: &Tree, name: &str) -> bool {
     tree.ending("Cargo.toml").any(|manifest| names(manifest).any(|name| name.replace('_', "-") == wanted))
 }
 
-/// The names a manifest gives: to its package, and to its programs if they differ.
+/// Names of a manifest's package and of programs that differ from it.
 fn names(manifest: &File) -> impl Iterator<Item = &str> {
     let lines = manifest.text.lines().filter_map(|line| line.trim().strip_prefix("name"));
     lines.map(|rest| rest.trim_start_matches([' ', '=']).trim_matches('"'))
@@ -201,7 +201,7 @@ fn is_ignored(tree: &Tree, top: &str) -> bool {
     ignored.lines().any(|line| line.trim_matches('/') == top)
 }
 
-/// `a/{b,c}.rs` stands for two paths.
+/// Expands `a/{b,c}.rs` to two paths.
 fn alternatives(path: &str) -> Vec<String> {
     match path.split_once('{').and_then(|(head, rest)| Some((head, rest.split_once('}')?))) {
         None => vec![path.to_string()],
@@ -211,7 +211,7 @@ fn alternatives(path: &str) -> Vec<String> {
     }
 }
 
-/// Whether a file or folder has this path: from the root, or else below any folder.
+/// Whether a file or folder has this path, from the root or else below any folder.
 fn exists(tree: &Tree, path: &str, from_root: bool) -> bool {
     let wanted: Vec<&str> = path.trim_end_matches('/').split('/').filter(|part| *part != ".").collect();
     tree.files().any(|file| {
@@ -225,7 +225,7 @@ fn exists(tree: &Tree, path: &str, from_root: bool) -> bool {
     })
 }
 
-/// Whether a name fits a pattern with at most one star.
+/// Whether a name matches a pattern with at most one star.
 fn matches(name: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         None => name == pattern,
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exists_may_be_named() {
+    fn existing_names_are_accepted() {
         for text in [
             "`core/gaggle-kit/src/frame.rs`, `core/`, `core/gaggle-kit`, `src/frame.rs`, `frame.rs`, `vectors/`",
             "`vectors/*.hex`, `core/gaggle-kit/{src,examples}`, `gaggle-kit`, `gaggle_kit::Frame`, `bevy_gaggle::Plugin`",
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_found() {
+    fn missing_names_are_found() {
         fn check(text: &str, expected: &str) {
             assert_eq!(objections(text), [format!("docs/GUIDE.md:2: {expected}")], "{text}");
         }

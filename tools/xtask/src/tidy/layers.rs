@@ -1,18 +1,19 @@
-//! Dependencies point down only: kit < link < seal < { timeline, replica, lobby } < gaggle. The
-//! crates in braces do not know each other, games see kit and one engine, and core never sees the
-//! shell.
+//! Directions of dependencies: kit < link < seal < { timeline, replica, lobby } < gaggle.
+//!
+//! The crates in braces do not know each other, games use kit and one engine, core never the shell.
+//! Called by `tidy::check`. Absent: contents of crates.
 
 use super::Finding;
 use crate::workspace::{Package, Workspace};
 
-/// Where a crate stands.
+/// Layer of a crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Layer {
     Kit,
     Link,
-    /// What engines agree by: bytes only.
+    /// Protocols that engines share, bytes only.
     Protocol,
-    /// Side by side: they do not know each other.
+    /// Engines, which do not know each other.
     Engine,
     Whole,
     Game,
@@ -21,14 +22,14 @@ enum Layer {
     Tool,
 }
 
-/// Crates a game may rest on, of which it chooses one.
+/// Engines, of which a game uses one.
 const ENGINES: [&str; 2] = ["gaggle-timeline", "gaggle-replica"];
 
-/// What tests share: no published crate depends on it.
+/// Tools of tests; no published crate depends on it.
 const TESTKIT: &str = "gaggle-testkit";
 
-/// What reads clocks, draws entropy, opens sockets or starts threads has no place in what must
-/// compute the same everywhere.
+/// Crates that read clocks, draw entropy, open sockets or start threads, which deterministic crates
+/// must not depend on.
 const UNPREDICTABLE: [&str; 21] = [
     "ahash",
     "async-std",
@@ -53,7 +54,7 @@ const UNPREDICTABLE: [&str; 21] = [
     "wasm-bindgen-futures",
 ];
 
-/// Whether every edge between our own crates points down, and every crate has the common lints.
+/// Finds dependencies that do not point down, and crates without the common lints.
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for package in &workspace.packages {
@@ -79,7 +80,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Whether `cargo tree` for `core/` and `games/` names a crate that is not the same everywhere.
+/// Finds crates in `cargo tree` of `core/` and `games/` that are not deterministic.
 pub(super) fn check_foreign(tree: &str) -> Vec<Finding> {
     let names = tree.lines().filter_map(|line| line.split_whitespace().next());
     let mut found: Vec<&str> = names.filter(|name| UNPREDICTABLE.contains(name)).collect();
@@ -95,13 +96,13 @@ fn layer(package: &Package) -> Option<Layer> {
     let is_derive = package.targets("proc-macro").next().is_some();
     match (package.top(), package.name.as_str()) {
         ("core", "gaggle-kit") => Some(Layer::Kit),
-        // Derives run inside the compiler and know nothing but the nouns.
+        // Derives run in the compiler and know only the kit.
         ("core", _) if is_derive => Some(Layer::Kit),
         ("core", "gaggle-link" | TESTKIT) => Some(Layer::Link),
         ("core", "gaggle-seal") => Some(Layer::Protocol),
         ("core", "gaggle-timeline" | "gaggle-replica" | "gaggle-lobby") => Some(Layer::Engine),
         ("core", "gaggle") => Some(Layer::Whole),
-        // Pictures and sounds as data, which all games share.
+        // Pictures and sounds as data, shared by all games.
         ("games", "gaggle-scene") => Some(Layer::Kit),
         ("games", _) => Some(Layer::Game),
         ("shell", _) => Some(Layer::Shell),
@@ -111,7 +112,7 @@ fn layer(package: &Package) -> Option<Layer> {
     }
 }
 
-/// Why this edge may not be, if it may not.
+/// Why a dependency is forbidden; none if it is allowed.
 fn objection(from: Layer, to: Layer, dev: bool, name: &str) -> Option<&'static str> {
     let computes = |layer| layer <= Layer::Game;
     match (from, to) {
@@ -121,7 +122,7 @@ fn objection(from: Layer, to: Layer, dev: bool, name: &str) -> Option<&'static s
         (from, _) if !dev && name == TESTKIT && from != Layer::Tool => {
             Some("the testkit is for tests and tools only")
         }
-        // Tests may look sideways and up, as long as they compute.
+        // Tests of deterministic crates may use any deterministic crate.
         (from, to) if dev && computes(from) && computes(to) => None,
         (Layer::Kit, Layer::Kit) => None,
         (Layer::Game, Layer::Kit) => None,
@@ -130,7 +131,7 @@ fn objection(from: Layer, to: Layer, dev: bool, name: &str) -> Option<&'static s
         (Layer::Engine, Layer::Engine) => Some("timeline, replica and lobby do not know each other"),
         (from, to) if computes(from) && to >= from => Some("dependencies point down only"),
         (Layer::Shell, Layer::App) => Some("nothing rests on apps"),
-        // Its tests may be driven by tools: a browser, for one.
+        // Tests may be driven by tools, such as a browser.
         (Layer::Shell | Layer::App, Layer::Tool) if !dev => Some("nothing rests on tools"),
         _ => None,
     }
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
     use crate::workspace::{Dependency, Target};
 
-    /// A workspace of `folder: dependencies`, where `?` marks a dev-dependency.
+    /// A workspace from lines `folder: dependencies`, where `?` marks a dev-dependency.
     fn workspace(lines: &[&str]) -> Workspace {
         let package = |line: &&str| {
             let (folder, edges) = line.split_once(':').unwrap();
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_intended_shape_is_fine() {
+    fn intended_dependencies_are_accepted() {
         let intended = workspace(&[
             "core/gaggle-kit-derive:",
             "core/gaggle-kit: gaggle-kit-derive thiserror",
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn each_forbidden_edge_is_found() {
+    fn each_forbidden_dependency_is_found() {
         fn check_edge(folder: &str, to: &str, why: &str) {
             let crates = [
                 "core/gaggle-kit:",
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_that_differs_between_machines_is_found_once() {
+    fn nondeterministic_crate_is_found_once() {
         let tree = "gaggle-kit v0.1.0 (/w/core/gaggle-kit)\ngetrandom v0.3.1\nthiserror v2.0.0\ngetrandom v0.3.1 (*)\n";
         let found = texts(&check_foreign(tree));
         assert_eq!(found.len(), 1);

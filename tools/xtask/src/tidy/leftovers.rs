@@ -1,9 +1,11 @@
-//! Signs of work left for later: notes to oneself, code that is not there, tests that do not run.
+//! Signs of unfinished work: notes for later, missing code, tests that do not run.
+//!
+//! Called by `tidy::check`. Absent: banned words (`words`).
 
 use super::Finding;
 use super::tree::Tree;
 
-/// What must not appear, and what to do instead. Spelt in two halves, so that this file is clean.
+/// Forbidden texts and what to do instead. Spelled in two halves, so that this file passes.
 const IN_CODE: [(&str, &str, &str); 7] = [
     ("TO", "DO", "do it, or write down in docs/decisions why not"),
     ("FIX", "ME", "fix it, or write down in docs/decisions why not"),
@@ -14,7 +16,7 @@ const IN_CODE: [(&str, &str, &str); 7] = [
     ("for ", "now", "say what holds and when to look again, in docs/decisions"),
 ];
 
-/// Whether any file admits to being unfinished.
+/// Finds signs of unfinished work in all files.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files() {
@@ -23,7 +25,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             for (head, tail, instead) in IN_CODE {
                 let word = format!("{head}{tail}");
                 let text = if word.contains(' ') { kind.prose(line) } else { kind.text(line) };
-                // A slow test says so: `--full` or `--long` runs it, others count it as skipped.
+                // A slow test is ignored with a reason; `--full` or `--long` runs it.
                 let is_long =
                     ["long", "full"].iter().any(|why| text.contains(&format!("{word} = \"{why}: ")));
                 if !is_long && contains_word(&text, &word) {
@@ -52,16 +54,16 @@ impl Kind {
         }
     }
 
-    /// The part of a line in which a forbidden word counts.
+    /// Part of a line in which a forbidden word counts.
     fn text(self, line: &str) -> String {
         match self {
             Kind::Rust | Kind::Script => line.to_string(),
-            // A document may quote what it forbids.
+            // A document may quote forbidden words.
             Kind::Document => line.split('`').step_by(2).collect(),
         }
     }
 
-    /// The part of a line that is written for people: code may loop over moments.
+    /// Part of a line written for readers: code may loop over moments.
     fn prose(self, line: &str) -> String {
         let comment =
             |mark: &str| line.split_once(mark).map_or(String::new(), |(_, comment)| comment.to_string());
@@ -73,7 +75,7 @@ impl Kind {
     }
 }
 
-/// Whether the word is there, not as a part of a longer one.
+/// Whether the word occurs, not as a part of a longer one.
 fn contains_word(text: &str, word: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.match_indices(word).any(|(start, _)| {
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn each_sign_is_found() {
+    fn each_forbidden_text_is_found() {
         for (head, tail, _) in IN_CODE {
             let line = format!("    x(); // {head}{tail} later");
             let found = findings("core/a/src/lib.rs", &line);
@@ -106,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_loops_that_look_alike_are_left_alone() {
+    fn similar_words_and_loops_are_accepted() {
         assert_eq!(findings("a.rs", "for now in [1, 2] { wake(now); } // each moment"), [""; 0]);
         assert_eq!(findings("a.rs", "let METHODOLOGY = \"TODOS_LOS_DIAS\"; // for nowhere"), [""; 0]);
         let long = format!("#[ig{} = \"long: minutes\"]", "nore");

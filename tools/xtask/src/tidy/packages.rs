@@ -1,5 +1,4 @@
-//! What goes to a registry: packages say what it shows, and pin no dependency of their users.
-//! Every package, published or not, has a README beside its manifest.
+//! Manifests of published crates: keys that a registry shows, no pinned dependencies.
 //!
 //! Called by `tidy::check`. Absent: whether they build from a package (step `packages`).
 
@@ -7,22 +6,10 @@ use super::Finding;
 use super::tree::Tree;
 use crate::workspace::{Package, Workspace};
 
-/// Folders whose crates are for this project alone.
+/// Folders whose crates are not published.
 const OWN: [&str; 3] = ["apps", "games", "tools"];
 
-/// Packages of all workspaces, also those beside this one, that have no README.
-pub(super) fn check_readmes(tree: &Tree) -> Vec<Finding> {
-    let packages = tree.ending("Cargo.toml").filter(|file| file.text.lines().any(|line| line == "[package]"));
-    packages.filter_map(|file| without_readme(tree, &file.path)).collect()
-}
-
-fn without_readme(tree: &Tree, manifest: &str) -> Option<Finding> {
-    let readme = format!("{}README.md", manifest.strip_suffix("Cargo.toml")?);
-    let message = "no README.md: say in a few lines what the crate is for and how to run it";
-    tree.text(&readme).is_none().then(|| Finding::of_file(manifest, message))
-}
-
-/// Whether packages can be published, and the others cannot.
+/// Finds published crates with missing keys or pins, and other crates without `publish = false`.
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     workspace.packages.iter().flat_map(of_package).collect()
 }

@@ -1,22 +1,22 @@
-//! Parts: structs with few fields, types written in few files, files of one concept.
+//! Parts: fields of structs, files per type, lines per file.
 //!
-//! Absent: which parts there are.
+//! Called by `tidy::counted`. Absent: which parts there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use super::tree::{File, Tree};
 
-/// Fields of a struct; settings, counters and wire records have as many as they need.
+/// Fields of a struct; exempt are settings, counters and wire records.
 const FIELDS_MAX: usize = 20;
 /// Files with `impl` blocks of one type.
 const IMPL_FILES_MAX: usize = 3;
 /// Lines of a file before its tests.
 const LINES_MAX: usize = 500;
-/// Endings of type names that may have many fields.
+/// Endings of type names without a limit of fields.
 const EXEMPT: [&str; 4] = ["Config", "Stats", "Options", "Rules"];
 
-/// Structs with too many fields, types spread over too many files, files that are too long.
+/// Finds structs with too many fields, types in too many files, files that are too long.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let sources: Vec<&File> = tree.ending(".rs").filter(|file| file.path.contains("/src/")).collect();
     let mut findings: Vec<Finding> = sources.iter().flat_map(|file| wide_structs(file)).collect();
@@ -25,7 +25,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The lines before the tests of a file.
+/// Lines before the tests of a file.
 fn code(file: &File) -> impl Iterator<Item = (usize, &str)> {
     file.lines().take_while(|(_, line)| !line.starts_with("mod tests {"))
 }
@@ -55,7 +55,7 @@ fn wide_structs(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// The name of a struct with named fields that begins at the left margin.
+/// Name of a struct with named fields that begins at the left margin.
 fn struct_name(line: &str) -> Option<&str> {
     let line = line.strip_prefix("pub(crate) ").or(line.strip_prefix("pub(super) ")).unwrap_or(line);
     let line = line.strip_prefix("pub ").unwrap_or(line);
@@ -63,7 +63,7 @@ fn struct_name(line: &str) -> Option<&str> {
     rest.ends_with('{').then(|| rest.split(['<', ' ', '{']).next()).flatten()
 }
 
-/// Fields stand one level in, as rustfmt puts them.
+/// Whether a line is a field, one level in as rustfmt puts it.
 fn is_field(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("    ") else { return false };
     !rest.starts_with([' ', '/', '#', '}']) && rest.contains(':')
@@ -94,14 +94,14 @@ fn spread_types(sources: &[&File]) -> Vec<Finding> {
         .collect()
 }
 
-/// The type of an inherent `impl` block at the left margin.
+/// Type of an inherent `impl` block at the left margin.
 fn implemented(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("impl")?;
     if rest.contains(" for ") {
         return None;
     }
     let rest = match rest.strip_prefix('<') {
-        // Bounds may hold further brackets: the list ends where they are balanced.
+        // Bounds may contain brackets; the list ends where they balance.
         Some(list) => {
             let (mut depth, mut before) = (1, ' ');
             let end = list.find(|letter| {

@@ -1,17 +1,17 @@
-//! Findings tolerated while the tree is rewritten: a count per check and crate that may only fall.
+//! Counts of findings per check and crate that may only fall, and their table.
 //!
-//! Called by [`super::check`] with the findings of the counted checks, and by `cargo xtask
-//! ratchet`, which writes the table anew. Absent: what the checks look for.
+//! Called by [`super::check`] with the findings of counted checks, and by `cargo xtask ratchet`,
+//! which writes the table. Absent: what the checks look for.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::Finding;
 
-/// Where the table is, from the root.
+/// Path of the table from the root.
 pub(crate) const PATH: &str = "tools/xtask/ratchet.toml";
 
-/// How many of the findings are shown where a count rose.
+/// Findings shown where a count rose.
 const SHOWN: usize = 12;
 
 const HEADER: &str =
@@ -44,7 +44,7 @@ impl Ratchet {
         Ok(Ratchet(counts))
     }
 
-    /// The counts of these findings, by the check that made them.
+    /// Counts of these findings by check.
     pub(crate) fn of(found: &[(&str, Vec<Finding>)]) -> Ratchet {
         let mut counts: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
         for (check, findings) in found {
@@ -60,7 +60,7 @@ impl Ratchet {
         self.0.get(check).and_then(|folders| folders.get(folder)).copied().unwrap_or(0)
     }
 
-    /// The table as it is written.
+    /// Text of the table.
     pub(crate) fn text(&self) -> String {
         let mut text = HEADER.to_string();
         for (check, folders) in &self.0 {
@@ -72,7 +72,7 @@ impl Ratchet {
         text
     }
 
-    /// Why this may not replace `before`: a count that rose.
+    /// Counts above those of `before`, as text.
     pub(crate) fn risen_from(&self, before: &Ratchet) -> Vec<String> {
         let mut risen = Vec::new();
         for (check, folders) in &self.0 {
@@ -87,7 +87,7 @@ impl Ratchet {
     }
 }
 
-/// Counts above the recorded ones; `cargo xtask ratchet` lowers what has fallen.
+/// Findings where a count is above the recorded one.
 pub(super) fn check(recorded: &Ratchet, found: &[(&str, Vec<Finding>)]) -> Vec<Finding> {
     let counts = Ratchet::of(found);
     let mut wrong = Vec::new();
@@ -107,7 +107,7 @@ pub(super) fn check(recorded: &Ratchet, found: &[(&str, Vec<Finding>)]) -> Vec<F
     wrong
 }
 
-/// The crate a file belongs to, or the top of the tree.
+/// Crate folder of a file, or the top of the tree.
 fn folder(path: &str) -> String {
     let mut parts = path.split('/');
     match (parts.next(), parts.next(), parts.next()) {

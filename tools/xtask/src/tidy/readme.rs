@@ -1,4 +1,6 @@
-//! The README keeps its promises: its example compiles, and its table has every crate.
+//! The README: its example compiles, and its table has all crates.
+//!
+//! Called by `tidy::check`. Absent: other documents.
 
 use super::Finding;
 use super::tree::{File, Tree};
@@ -6,7 +8,7 @@ use crate::workspace::Workspace;
 
 const README: &str = "README.md";
 
-/// Whether Rust in the README is compiled by a crate, and every crate is introduced there.
+/// Finds Rust code in the README that no crate compiles, and crates it does not list.
 pub(super) fn check(tree: &Tree, workspace: &Workspace) -> Vec<Finding> {
     let Some(text) = tree.text(README) else { return Vec::new() };
     let example = text.lines().position(|line| line.starts_with("```rust")).map(|index| index + 1);
@@ -50,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn an_example_compiled_as_a_doctest_is_fine() {
+    fn example_compiled_as_doctest_is_accepted() {
         let by = (
             "core/a/src/lib.rs",
             "#[cfg(doctest)]\n#[doc = include_str!(\"../../../README.md\")]\nstruct A;\n",
@@ -60,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_missing_from_the_table_is_found() {
+    fn crate_missing_from_table_is_found() {
         let table = ("README.md", "| Crate | For |\n|---|---|\n| `a` | letters |\n");
         assert_eq!(findings(&[table], &["a", "b"]), ["README.md: the table of crates lacks `b`"]);
     }

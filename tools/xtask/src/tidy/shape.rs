@@ -1,15 +1,17 @@
-//! The shape of files: documentation first, one concept each, no bigger than one can hold in mind.
+//! Shape of files: module doc first, limited size, a name that is a concept, common lints.
+//!
+//! Called by `tidy::check`. Absent: what files contain.
 
 use super::Finding;
 use super::tree::{File, Tree};
 
-/// Code and tests together. Good files here have 150 to 400 lines; from 800 on it is two concepts.
+/// Lines of code and tests together; good files have 150 to 400.
 const LINES_MAX: usize = 800;
 const BYTES_MAX: u64 = 1_000_000;
-/// Names that say nothing and therefore collect everything.
+/// Names that say nothing and collect everything.
 const NAMELESS: [&str; 6] = ["common", "helper", "helpers", "misc", "util", "utils"];
 
-/// Whether every file has the shape it should have.
+/// Finds files without the required shape.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let sources = tree.ending(".rs").flat_map(source);
     let manifests = tree.ending("Cargo.toml").filter_map(manifest);
@@ -29,7 +31,7 @@ fn source(file: &File) -> Vec<Finding> {
     }
     let mut parts = file.path.trim_end_matches(".rs").rsplit('/');
     let name = parts.find(|part| *part != "mod").unwrap_or_default();
-    // Below tests/ it is cargo's own word for what several test programs share.
+    // Below tests/ this is cargo's name for code shared by test programs.
     let is_shared_by_tests = name == "common" && file.path.contains("/tests/");
     if NAMELESS.contains(&name) && !is_shared_by_tests {
         findings.push(Finding::of_file(&file.path, format!("`{name}` names no concept")));
@@ -37,8 +39,8 @@ fn source(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// The lints are stated once, in the root; a crate that does not take them over has none. The
-/// workspaces outside have roots of their own.
+/// The root states the lints once; a crate without `[lints]` has none. Other workspaces have roots
+/// of their own.
 fn manifest(file: &File) -> Option<Finding> {
     let is_member =
         ["apps/", "core/", "games/", "shell/", "tools/"].iter().any(|top| file.path.starts_with(top));
@@ -73,14 +75,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_opens_by_saying_what_it_owns() {
+    fn file_without_module_doc_is_found() {
         check_one("core/a/src/lib.rs", "//! Owns it.\n", &[]);
         check_one("core/a/src/lib.rs", "use std::fmt;\n//! Owns it.\n", &["lib.rs:1: the first line is not"]);
         check_one("core/a/tests/it.rs", "", &["the first line is not"]);
     }
 
     #[test]
-    fn a_file_ends_before_it_is_two() {
+    fn too_long_file_is_found() {
         let lines = |count: usize| format!("//! Long.\n{}", "x\n".repeat(count - 1));
         check_one("a.rs", &lines(800), &[]);
         check_one("a.rs", &lines(801), &["801 lines, at most 800"]);
@@ -88,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_named_after_a_concept() {
+    fn file_with_meaningless_name_is_found() {
         check_one("core/a/src/utils.rs", "//! X\n", &["`utils` names no concept"]);
         check_one("core/a/src/common/mod.rs", "//! X\n", &["`common` names no concept"]);
         check_one("core/a/tests/common/mod.rs", "//! X\n", &[]);
@@ -96,13 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_heavy_is_tracked() {
+    fn large_file_is_found() {
         check_one("demo.bin", &"x".repeat(1_000_000), &[]);
         check_one("demo.bin", &"x".repeat(1_000_001), &["1000001 bytes"]);
     }
 
     #[test]
-    fn every_member_takes_over_the_lints() {
+    fn member_without_common_lints_is_found() {
         check_one("core/a/Cargo.toml", "[package]\nname = \"a\"\n\n[lints]\nworkspace = true\n", &[]);
         check_one("core/a/Cargo.toml", "[package]\nlints.workspace = true\n", &[]);
         check_one(

@@ -1,12 +1,12 @@
-//! How large each document may be: a reader has ten minutes.
+//! Limits of the size of each document: a reader has ten minutes.
 //!
-//! Called by `tidy::check`. Absent: what documents say, where they lead.
+//! Called by `tidy::check`. Absent: what documents say, whether their links lead anywhere.
 
 use super::Finding;
 use super::tree::Tree;
 
-/// Paths and the most bytes a document there may have; `*` stands for one name, the first row that
-/// fits counts.
+/// Paths and the most bytes of a document there; `*` matches one name, and the first row that
+/// matches counts.
 const SIZES: [(&str, usize); 14] = [
     ("README.md", 8_192),
     ("CONTRIBUTING.md", 6_144),
@@ -24,7 +24,7 @@ const SIZES: [(&str, usize); 14] = [
     ("docs/*", 8_192),
 ];
 
-/// Every document that is larger than its row allows.
+/// Finds documents larger than their row allows.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     tree.ending(".md").filter_map(|file| over(&file.path, file.text.len())).collect()
 }

@@ -1,6 +1,6 @@
 //! Names of tests: `subject_condition_outcome`, short enough for a report.
 //!
-//! Absent: what tests assert.
+//! Called by `tidy::check`. Absent: what tests assert.
 
 use super::Finding;
 use super::tree::Tree;
@@ -9,7 +9,7 @@ use super::words::words_in;
 /// Letters of a test's name.
 const LETTERS_MAX: usize = 60;
 
-/// Test names that are too long or contain a banned word.
+/// Finds test names that are too long or contain a banned word.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.ending(".rs") {

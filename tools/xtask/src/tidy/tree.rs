@@ -1,11 +1,13 @@
 //! The project's files, read once for all checks.
+//!
+//! Step `tidy` and `cargo xtask ratchet` load it. Absent: what is checked.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// The files that belong to the project, by path from the root.
+/// Files of the project, by path from the root.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     files: Vec<File>,
@@ -14,15 +16,15 @@ pub(crate) struct Tree {
 /// One file of the tree.
 #[derive(Debug)]
 pub(crate) struct File {
-    /// From the root, with forward slashes.
+    /// Path from the root with forward slashes.
     pub(crate) path: String,
     pub(crate) bytes: u64,
-    /// Empty for what is not text.
+    /// Content; empty for binary files.
     pub(crate) text: String,
 }
 
 impl Tree {
-    /// Reads the files git knows or would add; without git, all that is not hidden or built.
+    /// Reads the files git knows or would add; without git, all that are not hidden or built.
     pub(crate) fn load(root: &Path) -> io::Result<Tree> {
         let mut paths = match git_files(root) {
             Some(paths) => paths,
@@ -31,7 +33,7 @@ impl Tree {
         paths.sort();
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
-            // A deleted file is known to git until the deletion is staged.
+            // Git lists a deleted file until the deletion is staged.
             let Ok(content) = fs::read(root.join(&path)) else { continue };
             let bytes = content.len() as u64;
             files.push(File { path, bytes, text: String::from_utf8(content).unwrap_or_default() });
@@ -39,7 +41,7 @@ impl Tree {
         Ok(Tree { files })
     }
 
-    /// A project made up for a test.
+    /// A made-up project for a test.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
         let file = |&(path, text): &(&str, &str)| File {
@@ -50,7 +52,7 @@ impl Tree {
         Tree { files: files.iter().map(file).collect() }
     }
 
-    /// How many files there are.
+    /// Number of files.
     pub(crate) fn len(&self) -> usize {
         self.files.len()
     }
@@ -60,7 +62,7 @@ impl Tree {
         self.files.iter()
     }
 
-    /// The files whose name ends so.
+    /// Files whose name has this ending.
     pub(crate) fn ending<'a>(&'a self, ending: &'a str) -> impl Iterator<Item = &'a File> {
         self.files.iter().filter(move |file| file.path.ends_with(ending))
     }
@@ -72,7 +74,7 @@ impl Tree {
 }
 
 impl File {
-    /// The lines with their numbers, counted from 1.
+    /// Lines with their numbers, from 1.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
     }
@@ -80,10 +82,10 @@ impl File {
 
 fn git_files(root: &Path) -> Option<Vec<String>> {
     if !root.join(".git").exists() {
-        // Inside another project's repository its ignore rules would not be ours.
+        // Inside another project's repository its ignore rules would apply.
         return None;
     }
-    // In containers the folder often belongs to another user, which git refuses unless told.
+    // In containers the folder often belongs to another user, which git rejects unless told.
     let output = Command::new("git")
         .args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
@@ -116,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn git_and_a_walk_agree_on_this_very_file() {
+    fn git_and_walk_agree_on_this_file() {
         let root = crate::workspace::root();
         let here = "tools/xtask/src/tidy/tree.rs".to_string();
         assert!(walk(&root).unwrap().contains(&here));

@@ -1,8 +1,7 @@
-//! Golden vectors and docs/protocol: every packet has one, every vector is named, no document is
-//! too long.
+//! Golden vectors and docs/protocol: each packet has a vector, each vector is named.
 //!
-//! A document lists the packets of a layer in a table with a column *Vector*, whose cells name one
-//! or more files by path or, where that is clear, by name alone.
+//! A document lists the packets of a layer in a table with a column *Vector*, whose cells name
+//! files by path or, where that is unique, by name. Called by `tidy::check`. Absent: bytes.
 
 use super::Finding;
 use super::tree::{File, Tree};
@@ -11,7 +10,7 @@ const FOLDER: &str = "docs/protocol/";
 /// Bytes of one document.
 const DOCUMENT_BYTES_MAX: usize = 14_000;
 
-/// Whether the documents and the vector files agree.
+/// Finds differences between the documents and the vector files.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let documents: Vec<&File> = tree.ending(".md").filter(|file| file.path.starts_with(FOLDER)).collect();
     let is_vector = |path: &&str| path.contains("/vectors/") && !path.ends_with('/');
@@ -54,7 +53,7 @@ fn code_spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The cells of all columns headed *Vector* or *Vectors*, with their line numbers.
+/// Cells of all columns headed *Vector* or *Vectors*, with their line numbers.
 fn vector_cells(text: &str) -> Vec<(usize, &str)> {
     let mut cells = Vec::new();
     let mut column = None;
