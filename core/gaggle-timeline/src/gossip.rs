@@ -3,9 +3,9 @@
 //! `Session` asks what is due and passes packets on. Absent: rules of views, which entries are
 //! right, links.
 
+use gaggle_kit::rate_limit::RateLimit;
 use gaggle_kit::{Frame, Micros, PeerId};
 
-use crate::budget::RateLimit;
 use crate::membership::{self, Ballot, Entries, EntryControl, EntryRange, Held};
 use crate::peers::Allowed;
 use crate::relay::{Backfill, HEARD_NEVER, HEARD_UNIT_MS, Other};
@@ -25,12 +25,12 @@ const ASKED_TICKS: u64 = 120;
 
 /// Attempts to change the view one peer may bring messages about: many more than happen to honest
 /// ones.
-const FORWARDS: RateLimit = RateLimit { burst: 48, per_second: 2 };
+const FORWARDS: RateLimit = RateLimit::per_second(2, 48);
 /// Bytes of messages passed on for one peer, and to one. What two say to each other about a change
 /// takes a few thousand. Both are well below what a link keeps for a slow peer: none is cut off for
 /// what others have written to it.
-const FORWARD_BYTES_FROM: RateLimit = RateLimit { burst: 512 << 10, per_second: 64 << 10 };
-const FORWARD_BYTES_TO: RateLimit = RateLimit { burst: 1 << 20, per_second: 128 << 10 };
+const FORWARD_BYTES_FROM: RateLimit = RateLimit::per_second(64 << 10, 512 << 10);
+const FORWARD_BYTES_TO: RateLimit = RateLimit::per_second(128 << 10, 1 << 20);
 
 /// When whose entries were asked for, and what was given in this tick.
 #[derive(Debug, Default)]
@@ -151,9 +151,9 @@ pub(crate) fn heard_at(give: &Backfill, now: Micros, under_way: Micros) -> Optio
 /// Whether so many bytes are passed on from one peer to another. What is too much is left out: it
 /// is said again.
 pub(crate) fn may_forward(now: Micros, bytes: usize, from: &mut Allowed, to: &mut Allowed) -> bool {
-    let count = bytes as u32;
-    from.forward_bytes_from.spend_many(now, count, FORWARD_BYTES_FROM)
-        && to.forward_bytes_to.spend_many(now, count, FORWARD_BYTES_TO)
+    let count = bytes as u64;
+    from.forward_bytes_from.try_acquire(now, &FORWARD_BYTES_FROM, count).is_ok()
+        && to.forward_bytes_to.try_acquire(now, &FORWARD_BYTES_TO, count).is_ok()
 }
 
 /// Nothing proves which peer wrote a forwarded message, so it must not do more than its messenger
@@ -182,7 +182,7 @@ pub(crate) fn may_be_true(
 fn is_bearable(now: Micros, messenger: &mut Allowed, ballot: Ballot) -> bool {
     let is_newer = ballot.number > messenger.forward_ballot;
     messenger.forward_ballot = messenger.forward_ballot.max(ballot.number);
-    !is_newer || messenger.forwards.spend(now, FORWARDS)
+    !is_newer || messenger.forwards.try_acquire(now, &FORWARDS, 1).is_ok()
 }
 
 #[cfg(test)]

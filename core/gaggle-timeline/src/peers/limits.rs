@@ -3,17 +3,16 @@
 //! The part that handles something spends it. Absent: what happens beyond a limit.
 
 use gaggle_kit::Micros;
-
-use crate::budget::{RateLimit, RateLimiter};
+use gaggle_kit::rate_limit::{RateLimit, RateLimiter};
 
 /// Attempts to change the view are the leader's business; others make some when they take it for
 /// lost.
-const CHANGES: RateLimit = RateLimit { burst: 48, per_second: 2 };
-const CHANGES_OF_LEADER: RateLimit = RateLimit { burst: 256, per_second: 8 };
+const CHANGES: RateLimit = RateLimit::per_second(2, 48);
+const CHANGES_OF_LEADER: RateLimit = RateLimit::per_second(8, 256);
 /// Promises a peer says it made to another, each of which may make all peers agree anew. Which of
 /// the two invented them cannot be told: those beyond are not heeded yet. What is true is told in
 /// every packet until it is over.
-const PROMISES: RateLimit = RateLimit { burst: 16, per_second: 1 };
+const PROMISES: RateLimit = RateLimit::per_second(1, 16);
 
 /// What is left of what a peer may do.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,7 +48,7 @@ impl Allowed {
         let is_newer = ballot > self.ballot;
         self.ballot = self.ballot.max(ballot);
         let limit = if leads { CHANGES_OF_LEADER } else { CHANGES };
-        !is_newer || self.changes.spend(now, limit)
+        !is_newer || self.changes.try_acquire(now, &limit, 1).is_ok()
     }
 
     /// Whether a promise made to another peer is heeded: a peer that claims ever higher ones makes
@@ -57,7 +56,7 @@ impl Allowed {
     #[must_use]
     pub(crate) fn may_promise(&mut self, now: Micros, ballot: u32) -> bool {
         let is_newer = ballot > self.promise_ballot;
-        if is_newer && !self.promises.spend(now, PROMISES) {
+        if is_newer && self.promises.try_acquire(now, &PROMISES, 1).is_err() {
             return false;
         }
         self.promise_ballot = self.promise_ballot.max(ballot);
