@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::foreign;
 
@@ -18,10 +18,8 @@ pub(crate) fn deliveries_per_cpu_second(folder: &Path, in_phase: bool) -> Result
     let phase = if in_phase { "in" } else { "random" };
     let arguments =
         [server.address.port().to_string(), ROOMS.to_string(), SECONDS.to_string(), phase.to_string()];
-    let mut child = Command::new("node")
-        .arg("colyseus_talk.js")
+    let mut child = foreign::node(folder, "colyseus_talk.js")
         .args(arguments)
-        .current_dir(folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -129,7 +129,7 @@ fn ms(report: &mut Report, name: &str, value: f64, at_most: f64) {
 
 fn per_cpu(report: &mut Report, name: &str, value: f64, other: Option<f64>, at_least: f64) {
     let row = Row::new(format!("{name}, per CPU-second"), "1/s").gaggle(value);
-    report.row(other.map_or(row.clone(), |other| row.other("Colyseus 0.17", other)).at_least(at_least));
+    report.row(other.map_or(row.clone(), |other| row.other("Colyseus 0.18", other)).at_least(at_least));
 }
 
 pub(crate) fn root() -> PathBuf {

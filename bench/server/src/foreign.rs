@@ -8,7 +8,10 @@ use std::process::Command;
 
 use crate::process::Process;
 
-/// Installs the servers. Returns their folder.
+/// Node's binary in the folder of packages.
+const NODE: &str = "node_modules/node/bin/node";
+
+/// Installs what is needed; gives back the folder it is in.
 pub(crate) fn install() -> Result<PathBuf, String> {
     install_into_target().map_err(|why| format!("Colyseus and PeerJS are missing: {why}"))
 }
@@ -21,7 +24,9 @@ fn install_into_target() -> Result<PathBuf, String> {
     for entry in std::fs::read_dir(&source).map_err(failed)?.flatten() {
         std::fs::copy(entry.path(), folder.join(entry.file_name())).map_err(failed)?;
     }
-    if !folder.join("node_modules/peer").exists() || !folder.join("node_modules/@colyseus/core").exists() {
+    let wanted = [NODE, "node_modules/peer", "node_modules/@colyseus/core"];
+    let is_installed = wanted.iter().all(|path| folder.join(path).exists());
+    if !is_installed {
         let install = ["install", "--no-audit", "--no-fund", "--silent"];
         let status = Command::new("npm")
             .args(install)
@@ -35,12 +40,19 @@ fn install_into_target() -> Result<PathBuf, String> {
     Ok(folder)
 }
 
+/// Runs a script with the Node that npm installed: Colyseus 0.18 needs 22, which a machine may lack.
+pub(crate) fn node(folder: &Path, script: &str) -> Command {
+    let mut command = Command::new(folder.join(NODE));
+    command.arg(script).current_dir(folder);
+    command
+}
+
 /// Starts one of the scripts on a free port.
 pub(crate) fn start(folder: &Path, script: &str) -> Result<Process, String> {
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let port = free.map_err(|error| error.to_string())?.port();
-    let mut command = Command::new("node");
-    command.arg(script).arg(port.to_string()).current_dir(folder).env("NODE_ENV", "production");
+    let mut command = node(folder, script);
+    command.arg(port.to_string()).env("NODE_ENV", "production");
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     Process::start(&mut command, move |line| line.starts_with("ready").then_some(address))
 }

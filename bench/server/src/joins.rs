@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use bench_report::{Report, Row, median};
@@ -31,7 +30,7 @@ pub(crate) fn rows(report: &mut Report, node: &Path) -> Result<(), String> {
         theirs.push(of_colyseus(node)?);
     }
     let row = Row::new("find or create, CPU of the server", "µs").gaggle(median(&ours));
-    report.row(row.other("Colyseus 0.17", median(&theirs)).ratio_at_most(1.0 / 8.0));
+    report.row(row.other("Colyseus 0.18", median(&theirs)).ratio_at_most(1.0 / 8.0));
     let name = format!("rooms of 4 too many after {} joins", WARM_UP + JOINS);
     report.row(Row::new(name, "rooms").gaggle(spare).at_most(0.0));
 
@@ -130,7 +129,7 @@ fn paced(server: &Process) -> Result<Vec<Duration>, String> {
 
 fn colyseus(folder: &Path, port: u16, joins: usize) -> Result<(), String> {
     let arguments = [port.to_string(), joins.to_string(), LANES.to_string()];
-    let output = Command::new("node").arg("colyseus_join.js").args(arguments).current_dir(folder).output();
+    let output = foreign::node(folder, "colyseus_join.js").args(arguments).output();
     match output {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),

@@ -237,6 +237,36 @@ impl<'a> BitReader<'a> {
         value
     }
 
+    /// The next bits without reading them, the first one lowest: at least 57 of them are valid.
+    /// `None` close to the end, where [`bits`](BitReader::bits) reads what is left.
+    ///
+    /// ```
+    /// use gaggle_kit::BitReader;
+    ///
+    /// let mut r = BitReader::new(&[0b0110, 0, 0, 0, 0, 0, 0, 0, 1]);
+    /// r.skip("head", 1)?;
+    /// assert_eq!(r.peek().map(|word| word & 0b11), Some(0b11));
+    /// # Ok::<(), gaggle_kit::DecodeError>(())
+    /// ```
+    #[inline]
+    pub fn peek(&self) -> Option<u64> {
+        let word = self.bytes.get(self.position / 8..)?.first_chunk::<8>()?;
+        Some(u64::from_le_bytes(*word) >> (self.position % 8))
+    }
+
+    /// Skips bits, such as those of a [`peek`](BitReader::peek) that were used.
+    ///
+    /// # Errors
+    /// If there are fewer.
+    #[inline]
+    pub fn skip(&mut self, what: &'static str, count: u32) -> Result<(), DecodeError> {
+        if count as usize > self.remaining() {
+            return Err(self.truncated(what, count as usize));
+        }
+        self.position += count as usize;
+        Ok(())
+    }
+
     /// Reads a flag.
     ///
     /// # Errors

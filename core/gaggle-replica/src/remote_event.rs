@@ -5,6 +5,7 @@
 use std::any::TypeId;
 use std::collections::VecDeque;
 
+use gaggle_kit::rate_limit::{RateLimit, RateLimiter};
 use gaggle_kit::{Micros, Slot, State, decode_state};
 
 use crate::ObjectId;
@@ -152,34 +153,6 @@ impl Throttle {
     }
 }
 
-/// Rate limiter: a number of tokens per second, at most two seconds' worth at once.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RateLimiter {
-    per_second: u64,
-    /// Level in millionths of a token.
-    level: u64,
-    filled_at: Micros,
-}
-
-impl RateLimiter {
-    pub(crate) fn new(per_second: u32) -> RateLimiter {
-        let per_second = u64::from(per_second);
-        RateLimiter { per_second, level: per_second * 2_000_000, filled_at: Micros::ZERO }
-    }
-
-    /// Takes a token, if there is one.
-    pub(crate) fn take(&mut self, now: Micros) -> bool {
-        let passed = now.since(self.filled_at).get().min(2_000_000);
-        self.filled_at = self.filled_at.max(now);
-        self.level = (self.level + passed * self.per_second).min(self.per_second * 2_000_000);
-        let taken = self.level >= 1_000_000;
-        if taken {
-            self.level -= 1_000_000;
-        }
-        taken
-    }
-}
-
 /// A remote event that arrived and waits: for its objects, or for the roster to show that its
 /// sender or the leader is a member.
 #[derive(Debug, Clone)]
@@ -195,22 +168,16 @@ pub(crate) struct Waiting {
 }
 
 /// Remote events of one sender, in order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Inbox {
     pub(crate) waiting: VecDeque<Waiting>,
-    pub(crate) bucket: RateLimiter,
+    pub(crate) limit: RateLimiter,
 }
 
 /// Remote events a second from one peer; further ones are dropped.
-const SIGNALS_PER_SECOND: u32 = 200;
+pub(crate) const EVENTS: RateLimit = RateLimit::per_second(200, 400);
 /// Remote events of one peer that may wait for objects.
 pub(crate) const WAITING_MAX: usize = 512;
-
-impl Default for Inbox {
-    fn default() -> Inbox {
-        Inbox { waiting: VecDeque::new(), bucket: RateLimiter::new(SIGNALS_PER_SECOND) }
-    }
-}
 
 /// Requests without an answer; further ones are refused.
 pub(crate) const PETITIONS_MAX: usize = 256;
@@ -234,14 +201,5 @@ mod tests {
             throttle.admit(at(2_000), 0, Some(ObjectId::from_bits(number)), interval);
         }
         assert!(throttle.last.len() <= THROTTLED_MAX);
-    }
-
-    #[test]
-    fn event_rate_limit_admits_its_rate() {
-        let mut bucket = RateLimiter::new(10);
-        let burst = (0..100).filter(|_| bucket.take(Micros::from_secs(1))).count();
-        assert_eq!(burst, 20);
-        let later = (0..1_000).filter(|ms| bucket.take(Micros::from_millis(1_000 + ms))).count();
-        assert_eq!(later, 9);
     }
 }

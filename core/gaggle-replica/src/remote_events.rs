@@ -9,7 +9,7 @@ use crate::event::{PeerFault, SessionEvent};
 use crate::message::{Message, SignalMessage};
 use crate::packet::widen;
 use crate::remote_event::{
-    EVENT_BYTES_MAX, EVENT_OBJECTS_MAX, EventError, EventRequest, PETITIONS_MAX, RemoteEvent, Target,
+    EVENT_BYTES_MAX, EVENT_OBJECTS_MAX, EVENTS, EventError, EventRequest, PETITIONS_MAX, RemoteEvent, Target,
     Throttle, WAITING_MAX, Waiting,
 };
 use crate::roster::RosterMember;
@@ -292,7 +292,7 @@ impl RemoteEvents {
         let now = work.cx.now;
         let tick = widen(work.peers[index].inbound.their_tick, message.tick);
         let inbox = &mut work.peers[index].side.inbox;
-        if !inbox.bucket.take(now) || inbox.waiting.len() >= WAITING_MAX {
+        if inbox.limit.try_acquire(now, &EVENTS, 1).is_err() || inbox.waiting.len() >= WAITING_MAX {
             work.cx.stats.remote_events_dropped += 1;
             if to_judge {
                 work.cx.tell(peer, &Message::Verdict { number, granted: false });

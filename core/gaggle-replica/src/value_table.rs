@@ -6,6 +6,7 @@ use gaggle_kit::{Micros, Slot, State, VecSet, decode_state, encode_state};
 use crate::MemberId;
 use crate::event::{PeerFault, SessionEvent};
 use crate::message::{Message, ValueMessage};
+use crate::peers::RELAYED_VALUES;
 use crate::round;
 use crate::schema::Schema;
 use crate::session::work::Work;
@@ -133,8 +134,8 @@ impl ValueTable {
         let from_lead = Some(sender) == work.members.roster.leader();
         let is_its_own = if writer == ValueWriter::Leader { from_lead } else { own_word };
         let rev_max = if is_its_own { work.view().claims_max() } else { work.view().claims_max() / 2 };
-        if message.rev > rev_max
-            || !is_its_own && !work.peers[index].side.relayed_values_limit.take(work.cx.now)
+        let limit = &mut work.peers[index].side.relayed_values_limit;
+        if message.rev > rev_max || !is_its_own && limit.try_acquire(work.cx.now, &RELAYED_VALUES, 1).is_err()
         {
             work.cx.stats.records_rejected += 1;
             return Ok(());

@@ -4,9 +4,9 @@
 //! `Session` asks what is due and forwards packets. Absent: rules of views, which entries are
 //! right, links.
 
+use gaggle_kit::rate_limit::RateLimit;
 use gaggle_kit::{Frame, Micros, PeerId};
 
-use crate::budget::RateLimit;
 use crate::membership::{self, Ballot, Entries, EntryControl, EntryRange, Held};
 use crate::peers::Allowed;
 use crate::relay::{Backfill, HEARD_NEVER, HEARD_UNIT_MS, Other};
@@ -24,13 +24,14 @@ const STALL_TICKS: u32 = 3;
 /// A request this old is not answered.
 const ASKED_TICKS: u64 = 120;
 
-/// View changes about which one peer may forward messages: many more than honest peers start.
-const FORWARDS: RateLimit = RateLimit { burst: 48, per_second: 2 };
-/// Bytes forwarded for one peer, and to one. Two peers exchange a few thousand bytes in a view
-/// change. Both limits are well below the send buffer of a link, so forwarded bytes cannot get a
-/// slow peer disconnected.
-const FORWARD_BYTES_FROM: RateLimit = RateLimit { burst: 512 << 10, per_second: 64 << 10 };
-const FORWARD_BYTES_TO: RateLimit = RateLimit { burst: 1 << 20, per_second: 128 << 10 };
+/// Attempts to change the view one peer may bring messages about: many more than happen to honest
+/// ones.
+const FORWARDS: RateLimit = RateLimit::per_second(2, 48);
+/// Bytes of messages passed on for one peer, and to one. What two say to each other about a change
+/// takes a few thousand. Both are well below what a link keeps for a slow peer: none is cut off for
+/// what others have written to it.
+const FORWARD_BYTES_FROM: RateLimit = RateLimit::per_second(64 << 10, 512 << 10);
+const FORWARD_BYTES_TO: RateLimit = RateLimit::per_second(128 << 10, 1 << 20);
 
 /// When entries of which peers were requested, and what was given in this tick.
 #[derive(Debug, Default)]
@@ -151,9 +152,9 @@ pub(crate) fn heard_at(give: &Backfill, now: Micros, under_way: Micros) -> Optio
 /// Whether this many bytes may be forwarded from one peer to another. Messages over the limit are
 /// dropped: their senders repeat them.
 pub(crate) fn may_forward(now: Micros, bytes: usize, from: &mut Allowed, to: &mut Allowed) -> bool {
-    let count = bytes as u32;
-    from.forward_bytes_from.spend_many(now, count, FORWARD_BYTES_FROM)
-        && to.forward_bytes_to.spend_many(now, count, FORWARD_BYTES_TO)
+    let count = bytes as u64;
+    from.forward_bytes_from.try_acquire(now, &FORWARD_BYTES_FROM, count).is_ok()
+        && to.forward_bytes_to.try_acquire(now, &FORWARD_BYTES_TO, count).is_ok()
 }
 
 /// Nothing proves which peer wrote a forwarded message. So it must not have a greater effect than
@@ -182,7 +183,7 @@ pub(crate) fn may_be_true(
 fn is_bearable(now: Micros, messenger: &mut Allowed, ballot: Ballot) -> bool {
     let is_newer = ballot.number > messenger.forward_ballot;
     messenger.forward_ballot = messenger.forward_ballot.max(ballot.number);
-    !is_newer || messenger.forwards.spend(now, FORWARDS)
+    !is_newer || messenger.forwards.try_acquire(now, &FORWARDS, 1).is_ok()
 }
 
 #[cfg(test)]

@@ -86,7 +86,6 @@
 //! A program that keeps its state elsewhere fulfills [`Request`]s itself, without a [`Timeline`].
 
 mod announce;
-mod budget;
 mod bundle;
 mod clock;
 mod config;

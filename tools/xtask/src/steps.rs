@@ -12,6 +12,7 @@ mod wasm;
 
 use std::path::Path;
 
+use crate::bench::ANY_RUST;
 use crate::context::{Context, Failure};
 use crate::needs;
 use crate::workspace::{Package, Workspace};
@@ -105,11 +106,12 @@ fn docs(context: &mut Context) -> Result<String, Failure> {
 
 fn bench(context: &mut Context) -> Result<String, Failure> {
     needs::component(context, "clippy", "clippy")?;
-    let mut command = context.cargo(&["clippy", "--all-targets", "--keep-going", "--", "-D", "warnings"]);
+    let flags = ["clippy", ANY_RUST, "--all-targets", "--keep-going", "--", "-D", "warnings"];
+    let mut command = context.cargo(&flags);
     command.current_dir(context.root.join("bench"));
     command.env("CARGO_TARGET_DIR", &context.workspace.target);
     context.check(command, "there are warnings or errors")?;
-    suite::run_in(context, "bench", &[])
+    suite::run_in(context, "bench", &[ANY_RUST])
 }
 
 fn fuzz(context: &mut Context) -> Result<String, Failure> {

@@ -195,6 +195,7 @@ impl Layout {
         base: &Baselines<'_>,
     ) -> Result<(), DecodeError> {
         let mut glides = !self.glides.is_empty();
+        let mut is_expected = true;
         let mut changed = 0_u64;
         if !self.jumps.is_empty() && (!glides || r.bool("fields")?) {
             if glides {
@@ -207,7 +208,7 @@ impl Layout {
         }
         if glides {
             for glide in &self.glides {
-                self.read_glide(r, glide, value, base)?;
+                is_expected &= self.read_glide(r, glide, value, base)?;
             }
             if changed != 0 && self.rests(value, base.newer) {
                 return Err(DecodeError::NotCanonical { what: "fields" });
@@ -237,12 +238,14 @@ impl Layout {
                 return Err(DecodeError::NotCanonical { what: "fields" });
             }
         }
-        if self.is_expected(value, base) {
+        // One bit encodes the expected value. Discrete fields with a flag have changed.
+        if changed == 0 && is_expected {
             return Err(DecodeError::NotCanonical { what: "difference" });
         }
         Ok(())
     }
 
+    /// Reads a continuous field. Whether it is as [`Layout::is_expected`] demands.
     #[inline]
     fn read_glide(
         &self,
@@ -250,13 +253,15 @@ impl Layout {
         glide: &Glide,
         value: &mut [i32],
         base: &Baselines<'_>,
-    ) -> Result<(), DecodeError> {
+    ) -> Result<bool, DecodeError> {
+        let mut is_expected = true;
         match *glide {
             Glide::Line { first, count, .. } => {
                 for word in first..first + count {
                     let axis = &self.axes[word];
                     let expected = base.number(axis, base.newer[word], base.older[word]);
                     value[word] = residual::read(r, "number", axis, expected)?;
+                    is_expected &= value[word] == expected;
                 }
             }
             Glide::Moved { first, count, by, per_tick } => {
@@ -265,11 +270,14 @@ impl Layout {
                     let axis = &self.axes[word];
                     let expected = base.moved(axis, base.newer[word], (base.newer[by], value[by]), per_tick);
                     value[word] = residual::read(r, "position", axis, expected)?;
+                    is_expected &= value[word] == expected;
                 }
             }
             Glide::Turn { first, count, bits } => {
                 for word in first..first + count {
-                    value[word] = residual::read_turn(r, "direction", bits, base.direction(bits, word))?;
+                    let expected = base.direction(bits, word);
+                    value[word] = residual::read_turn(r, "direction", bits, expected)?;
+                    is_expected &= value[word] == expected;
                 }
             }
             Glide::Rotation { first, bits } => {
@@ -287,9 +295,11 @@ impl Layout {
                     value[first + index] = residual::read(r, "component", &axis, expected)?;
                 }
                 value[first + 3] = left_out;
+                let words = first..first + rotation::WORDS;
+                is_expected = value[words.clone()] == base.newer[words];
             }
         }
-        Ok(())
+        Ok(is_expected)
     }
 
     #[inline]

@@ -26,7 +26,7 @@ pub(crate) use incoming::{Incoming, LinkRecord};
 pub(crate) use outbound::Outbound;
 pub(crate) use outgoing::{Outgoing, Phase};
 pub(crate) use playback::Playback;
-pub(crate) use side::SideStreams;
+pub(crate) use side::{RELAYED_VALUES, SideStreams};
 
 /// Marks a missing handle or index.
 pub(crate) const NONE: u32 = u32::MAX;

@@ -3,16 +3,18 @@
 
 use std::collections::VecDeque;
 
+use gaggle_kit::rate_limit::{RateLimit, RateLimiter};
+
 use crate::blob::Blob;
 use crate::input_queue::InputIn;
-use crate::remote_event::{Inbox, RateLimiter};
+use crate::remote_event::Inbox;
 use crate::value::Values;
 
-/// Most values of other writers that one peer may forward per second: a few tables at once.
-const RELAYED_VALUES_PER_SECOND: u32 = 1_000;
+/// Most values written by others that one peer may send in a second: a few tables at once.
+pub(crate) const RELAYED_VALUES: RateLimit = RateLimit::per_second(1_000, 2_000);
 
 /// Side streams of one peer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SideStreams {
     /// Inputs of the players at the other end, if this peer simulates: one queue per player.
     pub(crate) inputs: Vec<InputIn>,
@@ -23,17 +25,4 @@ pub(crate) struct SideStreams {
     /// Blobs it requested, and the bytes sent of each.
     pub(crate) pieces: VecDeque<(Blob, usize)>,
     pub(crate) piece_budget: i64,
-}
-
-impl Default for SideStreams {
-    fn default() -> SideStreams {
-        SideStreams {
-            inputs: Vec::new(),
-            inbox: Inbox::default(),
-            relayed_values_limit: RateLimiter::new(RELAYED_VALUES_PER_SECOND),
-            values: Values::default(),
-            pieces: VecDeque::new(),
-            piece_budget: 0,
-        }
-    }
 }

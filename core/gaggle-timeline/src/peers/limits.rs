@@ -3,17 +3,16 @@
 //! The part that handles a message spends from them. Absent: what follows beyond a limit.
 
 use gaggle_kit::Micros;
+use gaggle_kit::rate_limit::{RateLimit, RateLimiter};
 
-use crate::budget::{RateLimit, RateLimiter};
-
-/// View changes a peer may start. Usually the leader starts them; other peers start some when they
-/// suspect the leader.
-const CHANGES: RateLimit = RateLimit { burst: 48, per_second: 2 };
-const CHANGES_OF_LEADER: RateLimit = RateLimit { burst: 256, per_second: 8 };
-/// Promises a peer says it made to another, each of which may restart the view change of all peers.
-/// Which of the two peers invented a promise is unknown, so those beyond the limit are only
-/// ignored: real ones are repeated in every packet until they end.
-const PROMISES: RateLimit = RateLimit { burst: 16, per_second: 1 };
+/// Attempts to change the view are the leader's business; others make some when they take it for
+/// lost.
+const CHANGES: RateLimit = RateLimit::per_second(2, 48);
+const CHANGES_OF_LEADER: RateLimit = RateLimit::per_second(8, 256);
+/// Promises a peer says it made to another, each of which may make all peers agree anew. Which of
+/// the two invented them cannot be told: those beyond are not heeded yet. What is true is told in
+/// every packet until it is over.
+const PROMISES: RateLimit = RateLimit::per_second(1, 16);
 
 /// What is left of a peer's rate limits.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,7 +47,7 @@ impl Allowed {
         let is_newer = ballot > self.ballot;
         self.ballot = self.ballot.max(ballot);
         let limit = if leads { CHANGES_OF_LEADER } else { CHANGES };
-        !is_newer || self.changes.spend(now, limit)
+        !is_newer || self.changes.try_acquire(now, &limit, 1).is_ok()
     }
 
     /// Whether a promise made to another peer is handled: a peer that claims ever higher ones would
@@ -56,7 +55,7 @@ impl Allowed {
     #[must_use]
     pub(crate) fn may_promise(&mut self, now: Micros, ballot: u32) -> bool {
         let is_newer = ballot > self.promise_ballot;
-        if is_newer && !self.promises.spend(now, PROMISES) {
+        if is_newer && self.promises.try_acquire(now, &PROMISES, 1).is_err() {
             return false;
         }
         self.promise_ballot = self.promise_ballot.max(ballot);

@@ -2,11 +2,11 @@
 //!
 //! `Driver` calls it for each datagram and message. Absent: what parts decide about them.
 
+use gaggle_kit::rate_limit::RateLimit;
 use gaggle_kit::{Frame, Input, Micros, PeerId};
 
 use super::Session;
 use crate::announce::Message;
-use crate::budget::RateLimit;
 use crate::event::PeerFault;
 use crate::input_log::RemoteStream;
 use crate::membership::{self, Acceptance, Ballot, Mode, SenderStatus};
@@ -17,10 +17,10 @@ use crate::roster::{RosterEntry, StreamId};
 use crate::transfer;
 use crate::wire::{Inbound, acked_frame, check_controls, decode, entry_range, moves_state, newest_frame};
 
-/// Rate of a peer's packets: ten times that of the busiest honest one. Above it packets, which a
-/// network can duplicate, are dropped; messages, which it cannot, are a violation.
-const PACKETS: RateLimit = RateLimit { burst: 4_096, per_second: 4_096 };
-const MESSAGES: RateLimit = RateLimit { burst: 1_024, per_second: 256 };
+/// Rate of a peer's packets: ten times that of the busiest honest one. Beyond it packets, which a
+/// network can multiply, are dropped; messages, which it cannot, are a fault.
+const PACKETS: RateLimit = RateLimit::per_second(4_096, 4_096);
+const MESSAGES: RateLimit = RateLimit::per_second(256, 1_024);
 impl<I: Input> Session<I> {
     /// Takes bytes a peer sent on the unreliable channel, with their time of arrival. (With the
     /// time of the last tick, round trips would look a frame or two too short.)
@@ -34,7 +34,7 @@ impl<I: Input> Session<I> {
             // Unreliable packets may overtake the announcement; later ones repeat their content.
             return;
         }
-        if !self.peers[index].allowed.packets.spend(now, PACKETS) {
+        if self.peers[index].allowed.packets.try_acquire(now, &PACKETS, 1).is_err() {
             self.cx.stats.packets_rate_limited += 1;
             return;
         }
@@ -70,7 +70,7 @@ impl<I: Input> Session<I> {
         }
         self.peers.disturb();
         let remote = &mut self.peers[index];
-        if !moves_state(bytes) && !remote.allowed.messages.spend(now, MESSAGES) {
+        if !moves_state(bytes) && remote.allowed.messages.try_acquire(now, &MESSAGES, 1).is_err() {
             self.fault(index, PeerFault::RateLimitExceeded);
             return;
         }

@@ -2,11 +2,11 @@
 //!
 //! `Session` calls. Absent: rules of any part.
 
+use gaggle_kit::rate_limit::RateLimit;
 use gaggle_kit::{Frame, Input, Micros, PeerId};
 
 use super::Session;
 use crate::announce::{Findings, Message};
-use crate::budget::RateLimit;
 use crate::config::PACKET_OVERHEAD_BYTES;
 use crate::desync::{Conclusion, Difference, Vote, Voter, stream_hashes};
 use crate::event::{DesyncCause, SessionEvent};
@@ -20,10 +20,10 @@ use crate::request::SimId;
 use crate::roster::StreamId;
 use crate::transfer::{self, Offer};
 
-/// Recoveries other peers may report: more than they can have. Further ones are ignored.
-const RECOVERIES: RateLimit = RateLimit { burst: 4, per_second: 1 };
+/// States others may say they took: more than they can have. Those beyond are not heeded.
+const RECOVERIES: RateLimit = RateLimit::per_second(1, 4);
 /// Requests for a state or a feed.
-const ASKS: RateLimit = RateLimit { burst: 16, per_second: 1 };
+const ASKS: RateLimit = RateLimit::per_second(1, 16);
 
 impl<I: Input> Session<I> {
     /// Whether a state hash of every other peer in the match was compared with the local one since
@@ -243,7 +243,7 @@ impl<I: Input> Session<I> {
     /// A peer took another state. Hashes it sent before are void.
     pub(super) fn take_recovered(&mut self, index: usize, through: Frame) {
         let remote = &mut self.peers[index];
-        if !remote.allowed.recoveries.spend(self.cx.now, RECOVERIES) {
+        if remote.allowed.recoveries.try_acquire(self.cx.now, &RECOVERIES, 1).is_err() {
             return;
         }
         remote.audit.forget_told_through(through);
@@ -259,7 +259,7 @@ impl<I: Input> Session<I> {
     fn asker(&mut self, index: usize) -> Asker {
         let is_able = self.life.is_running() && self.membership.may_donate();
         let remote = &mut self.peers[index];
-        let is_limited = !remote.allowed.asks.spend(self.cx.now, ASKS);
+        let is_limited = remote.allowed.asks.try_acquire(self.cx.now, &ASKS, 1).is_err();
         self.cx.stats.requests_rate_limited += u64::from(is_limited);
         Asker { peer: remote.peer, is_spectator: remote.watches, is_limited, is_able }
     }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::counted;
+use crate::bench::ANY_RUST;
 use crate::context::{Context, Failure};
 use crate::excerpt::{self, FailedTest};
 use crate::needs::{self, Machine};
@@ -204,10 +205,11 @@ fn get_programs(context: &mut Context) -> Result<(), Failure> {
 }
 
 fn again(test: &FailedTest, flags: &[&str]) -> String {
-    let release = if flags.contains(&"--release") { " --release" } else { "" };
-    // Doctests are named by file and line, which is no filter.
+    let repeated = flags.iter().filter(|flag| matches!(**flag, "--release" | ANY_RUST));
+    let kept: String = repeated.map(|flag| format!(" {flag}")).collect();
+    // Doctests go by file and line, which makes no filter.
     let name = test.name.as_deref().filter(|_| !test.selection.contains("--doc")).unwrap_or_default();
-    format!("cargo test{release} {} {name}", test.selection).trim_end().to_string()
+    format!("cargo test{kept} {} {name}", test.selection).trim_end().to_string()
 }
 
 fn details(failed: &[FailedTest]) -> Vec<String> {
