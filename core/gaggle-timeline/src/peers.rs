@@ -17,6 +17,7 @@ use gaggle_link::CloseCode;
 
 use crate::desync::PeerAudit;
 use crate::event::SessionEvent;
+use crate::gossip::SILENCE;
 use crate::session::Cx;
 
 use clock::PeerClock;
@@ -34,6 +35,12 @@ pub(crate) use stream::Sent;
 pub(crate) const LINKS_MAX: usize = 256;
 /// Slow links are looked for once in so many ticks.
 const LINK_TICKS: u64 = 30;
+
+/// A lost packet's entries come a frame later.
+const LOSSY_PERCENT: i64 = 100;
+/// Entries of a peer behind another come so much later than over two links: they are asked for
+/// every second tick.
+const INDIRECT_PERCENT: i64 = 300;
 
 /// One other peer.
 #[derive(Debug)]
@@ -289,6 +296,24 @@ impl PeerTable {
     pub(crate) fn rtt_of_joiners(&self) -> Option<Micros> {
         let joining = self.all.iter().filter(|remote| remote.is_joining());
         joining.filter_map(|remote| remote.time.clock.rtt_high()).max()
+    }
+
+    /// Hundredths of a frame by which entries come later than half the worst round trip. An entry
+    /// of a lost packet comes with the next one; an entry of a peer that is only heard through
+    /// another is asked for, and takes a second link.
+    pub(crate) fn late_percent(&self, now: Micros) -> i64 {
+        let is_indirect = |remote: &Peer| {
+            let fresh = |at: Micros| now.since(at) < SILENCE;
+            let is_silent = now.since(remote.presence.heard_at) >= SILENCE;
+            is_silent && remote.presence.heard_via.is_some_and(|(_, at)| fresh(at))
+        };
+        if self.open().any(is_indirect) {
+            let ways = self.open().filter(|remote| !is_indirect(remote) && remote.time.clock.is_known());
+            let worst = ways.map(|remote| i64::from(remote.time.one_way_percent)).max();
+            return worst.unwrap_or(0) + INDIRECT_PERCENT;
+        }
+        let is_lossy = self.open().any(|remote| remote.stream.losses.is_steady(now));
+        if is_lossy { LOSSY_PERCENT } else { 0 }
     }
 
     /// No other peer is in the match or joining it.
