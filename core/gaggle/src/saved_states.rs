@@ -87,7 +87,7 @@ impl<S> Match<S> {
 impl<S: Clone> SavedStates<S> {
     /// For a room whose engine has these settings. The live match has the state that is loaded now.
     pub fn new(config: &TimelineConfig) -> SavedStates<S> {
-        let window_frames = config.prediction_frames();
+        let window_frames = config.prediction_frames_max();
         SavedStates {
             window_frames,
             live: Match::new(window_frames),

@@ -3,7 +3,7 @@
 //! Absent: what rooms of all engines can do, sessions.
 
 use gaggle_kit::{Frame, Input};
-use gaggle_timeline::{DesyncBundle, Game, Request, Session, SessionError};
+use gaggle_timeline::{DesyncBundle, Game, Request, Session, SessionError, SlowPolicy};
 
 use super::Room;
 use crate::engine::{GameEngine, Requests};
@@ -45,6 +45,16 @@ impl<G: Game + Clone, P: Platform> Room<GameEngine<G>, P> {
     /// [`TimelineConfig::input_delay_range`](gaggle_timeline::TimelineConfig::input_delay_range).
     pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
         self.engine.set_input_delay(frames)
+    }
+
+    /// What matches in this room do about slow peers from now on. The host decides, by
+    /// [`settings`](Room::settings) for instance, and every peer sets the same.
+    ///
+    /// # Errors
+    /// If it loosens by more than
+    /// [`TimelineConfig::loosen_frames_max`](gaggle_timeline::TimelineConfig::loosen_frames_max).
+    pub fn set_slow_policy(&mut self, policy: SlowPolicy) -> Result<(), SessionError> {
+        self.engine.set_slow_policy(policy)
     }
 
     /// The match on the screen as a replay file, from where this peer joined to the last frame that
@@ -155,6 +165,16 @@ impl<I: Input, P: Platform> Room<Requests<I>, P> {
     /// [`TimelineConfig::input_delay_range`](gaggle_timeline::TimelineConfig::input_delay_range).
     pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
         self.engine.set_input_delay(frames)
+    }
+
+    /// What matches in this room do about slow peers from now on. The host decides, by
+    /// [`settings`](Room::settings) for instance, and every peer sets the same.
+    ///
+    /// # Errors
+    /// If it loosens by more than
+    /// [`TimelineConfig::loosen_frames_max`](gaggle_timeline::TimelineConfig::loosen_frames_max).
+    pub fn set_slow_policy(&mut self, policy: SlowPolicy) -> Result<(), SessionError> {
+        self.engine.set_slow_policy(policy)
     }
 
     /// The session of the match on the screen: frames, slots, statistics.
