@@ -21,8 +21,8 @@ pub enum LatePolicy {
     },
 }
 
-/// What to do about a peer that computes too slowly or falls silent, so that the others wait for its
-/// input again and again.
+/// What to do about a peer that computes too slowly or falls silent, so that the others wait for
+/// its input again and again.
 ///
 /// Whatever is chosen, [`SessionEvent::SlowPeer`](crate::SessionEvent::SlowPeer) names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,8 +93,8 @@ pub struct TimelineConfig {
     /// A peer that gives no input for so long while others wait for it is evicted, even if other
     /// peers still hear it. Default 10 s.
     pub evict_stalled_after: Micros,
-    /// Treatment of slow peers at the start; [`Session::set_slow_policy`](crate::Session) changes
-    /// it. Default: [`SlowPolicy::Wait`].
+    /// Treatment of slow peers at the start; [`set_slow_policy`](crate::Session::set_slow_policy)
+    /// changes it. Default: [`SlowPolicy::Wait`].
     pub slow_policy: SlowPolicy,
     /// Time of the last 10 s which others may spend waiting for one peer before
     /// [`SlowPolicy::TakeOff`] and [`SlowPolicy::Loosen`] evict it. Default 2 s.

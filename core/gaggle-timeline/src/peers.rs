@@ -405,6 +405,22 @@ mod tests {
     }
 
     #[test]
+    fn entries_are_late_by_losses_or_second_link() {
+        let (mut table, now) = (table(2), Micros::from_secs(10));
+        let via = table[1].peer;
+        table.iter_mut().for_each(|remote| (remote.is_open, remote.presence.heard_at) = (true, now));
+        assert_eq!(table.late_percent(now), 0);
+        (0..3).for_each(|_| table[0].stream.losses.note(now));
+        assert_eq!(table.late_percent(now), LOSSY_PERCENT);
+        table[0].presence.heard_at = Micros::from_secs(9);
+        assert_eq!(table.late_percent(now), LOSSY_PERCENT, "no peer hears it");
+        table[0].presence.heard_via = Some((via, now));
+        assert_eq!(table.late_percent(now), INDIRECT_PERCENT, "the way to the other is not known");
+        table[0].is_open = false;
+        assert_eq!(table.late_percent(now), 0);
+    }
+
+    #[test]
     fn spectators_do_not_make_match_of_two() {
         let mut table = table(1);
         assert!(table.is_empty_match(false) && !table.is_empty_match(true));

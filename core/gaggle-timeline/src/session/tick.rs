@@ -108,7 +108,7 @@ impl<I: Input> Session<I> {
             self.peers.rtt_worst(self.life.is_gathering()).or_else(|| self.peers.rtt_of_joiners())
         };
         let apart = self.peers.open().filter_map(|remote| remote.time.advantage.apart());
-        // With a window, entries that come late are predicted: a delay would cost more than it gains.
+        // With a window, entries that come late are predicted: more delay would gain little.
         let late_percent = match self.cx.config.prediction_frames() {
             0 => self.peers.late_percent(self.cx.now),
             _ => 0,
