@@ -7,6 +7,7 @@ use gaggle_link::Channel;
 use thiserror::Error;
 
 use crate::roster::MatchId;
+use crate::time_sync::SLOW_SPAN;
 
 /// Treatment of a peer whose input is late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,14 +21,26 @@ pub enum LatePolicy {
     },
 }
 
-/// Which peers of a match go on without the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Quorum {
-    /// Every part of a split match goes on by itself; one of them yields when they meet again.
-    #[default]
-    Any,
-    /// Only more than half go on, and the others wait: there is one history.
-    Majority,
+/// What to do about a peer that computes too slowly or falls silent, so that the others wait for
+/// its input again and again.
+///
+/// Whatever is chosen, [`SessionEvent::SlowPeer`](crate::SessionEvent::SlowPeer) names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SlowPolicy {
+    /// Wait for it, as long as [`TimelineConfig::timeout`] and
+    /// [`TimelineConfig::evict_stalled_after`] allow; the application may
+    /// [evict](crate::Session::evict) it.
+    Wait,
+    /// Evict it once the others waited [`TimelineConfig::take_off_after`] for it. It may join again
+    /// at once after the first time, and later after a pause that doubles, 30 s to 8 min.
+    TakeOff,
+    /// Simulate up to so many more frames on predicted input while it is slow, which helps against
+    /// late packets; evict it as above if the others still wait for it after 10 s.
+    Loosen {
+        /// Frames beyond the prediction window, 1 to [`TimelineConfig::loosen_frames_max`].
+        frames: u32,
+    },
 }
 
 /// Settings to tune. Begin with [`rollback`](TimelineConfig::rollback),
@@ -52,7 +65,8 @@ pub struct TimelineConfig {
     /// Frames between sampling a local input and its effect at the start of a match. Default 2. A
     /// lone peer has 0, unless the limits below are equal or the player chose another delay.
     pub input_delay_frames: u32,
-    /// Limits within which the delay adapts to the network; equal limits fix it. Default 1 to 6.
+    /// Limits within which the delay adapts to the network; equal limits fix it. Default 1 to 6. In
+    /// lockstep it adapts to no less than 1 unless the upper limit is 0.
     pub input_delay_range: (u32, u32),
     /// Frames of prediction the adapting delay leaves to the window, in quarters of a frame. More
     /// feels quicker and rolls back more. Default 10, which is 2.5 frames.
@@ -78,9 +92,18 @@ pub struct TimelineConfig {
     /// A peer that sends no input for this long while others wait for it is evicted, even if other
     /// peers still hear it. Default 10 s.
     pub evict_stalled_after: Micros,
-    /// Send every frame, even when nothing changed and the window has room. This costs bytes and
-    /// confirms up to a frame earlier: useful for large states, of which every unconfirmed frame
-    /// keeps a copy.
+    /// Treatment of slow peers at the start; [`set_slow_policy`](crate::Session::set_slow_policy)
+    /// changes it. Default: [`SlowPolicy::Wait`].
+    pub slow_policy: SlowPolicy,
+    /// Time of the last 10 s which others may spend waiting for one peer before
+    /// [`SlowPolicy::TakeOff`] and [`SlowPolicy::Loosen`] evict it. Default 2 s.
+    pub take_off_after: Micros,
+    /// Frames by which the prediction window may grow during a match. Memory, snapshots and what
+    /// peers must have in common count with them. Default 0.
+    pub loosen_frames_max: u32,
+    /// Send every frame, even when nothing changed and the window has room. Costs bytes and
+    /// confirms up to a frame earlier: worth it for large states, where every unconfirmed frame is
+    /// a copy.
     pub send_every_frame: bool,
 }
 
@@ -102,6 +125,9 @@ impl Default for TimelineConfig {
             quorum: Quorum::Any,
             quorum_min: 1,
             evict_stalled_after: Micros::from_secs(10),
+            slow_policy: SlowPolicy::Wait,
+            take_off_after: Micros::from_secs(2),
+            loosen_frames_max: 0,
             send_every_frame: false,
         }
     }
@@ -204,11 +230,12 @@ pub(crate) const PACKET_OVERHEAD_BYTES: usize = 81;
 
 impl TimelineConfig {
     /// Nothing is predicted or rolled back: every frame waits for the input of all peers. The input
-    /// delay adapts to the network, up to 15 frames (a quarter of a second at 60 frames per
-    /// second), to keep peers from waiting.
+    /// delay adapts to the network, from 1 frame to a quarter of a second at 60 frames per second,
+    /// so that no peer has to wait. A player may choose 0 frames, which makes all wait in every
+    /// frame.
     pub fn lockstep() -> TimelineConfig {
         TimelineConfig {
-            input_delay_range: (1, 15),
+            input_delay_range: (0, 15),
             prediction_target_quarters: 0,
             ..TimelineConfig::rollback(0)
         }
@@ -230,11 +257,17 @@ impl TimelineConfig {
         i64::from(self.prediction_target_quarters).min(4 * (i64::from(self.prediction_frames()) - 1))
     }
 
-    /// Frames that may be simulated on predicted input.
+    /// Frames that may be simulated on predicted input, at the start of a match.
     pub fn prediction_frames(&self) -> u32 {
         match self.late_policy {
             LatePolicy::Stall { prediction_frames: window_frames } => window_frames,
         }
+    }
+
+    /// Frames that may ever be simulated on predicted input: what
+    /// [`Snapshots`](crate::Snapshots) must hold.
+    pub fn prediction_frames_max(&self) -> u32 {
+        self.prediction_frames() + self.loosen_frames_max
     }
 
     /// Duration of one frame.
@@ -246,7 +279,7 @@ impl TimelineConfig {
     /// others: the window, the largest delay, and the frame it waits for.
     #[inline]
     pub(crate) fn lookahead_frames(&self) -> u32 {
-        self.prediction_frames() + self.input_delay_range.1.max(self.input_delay_frames) + 1
+        self.prediction_frames_max() + self.input_delay_range.1.max(self.input_delay_frames) + 1
     }
 
     /// Input rows to keep: enough for every entry that can still arrive, every frame that can be
@@ -261,7 +294,7 @@ impl TimelineConfig {
     pub fn settings_fingerprint<I: Input>(&self, slot_count: usize) -> u64 {
         let parts = [
             u64::from(self.tick_rate),
-            u64::from(self.prediction_frames()),
+            u64::from(self.prediction_frames_max()),
             u64::from(self.checksum_interval_frames),
             u64::from(self.lookahead_frames()),
             slot_count as u64,
@@ -313,6 +346,10 @@ impl TimelineConfig {
         let delay_cap = u64::from(INPUT_DELAY_FRAMES_MAX);
         within("tick_rate", self.tick_rate.into(), 1, 1_000)?;
         within("prediction_frames", self.prediction_frames().into(), 0, PREDICTION_FRAMES_MAX.into())?;
+        let loosen_max = PREDICTION_FRAMES_MAX - self.prediction_frames();
+        within("loosen_frames_max", self.loosen_frames_max.into(), 0, loosen_max.into())?;
+        self.validate_slow_policy(self.slow_policy)?;
+        within("take_off_after (µs)", self.take_off_after.get(), 1, SLOW_SPAN.get())?;
         within("input_delay_range.1", delay_max.into(), 0, delay_cap)?;
         within("input_delay_range.0", delay_min.into(), 0, delay_max.into())?;
         within("input_delay_frames", self.input_delay_frames.into(), 0, delay_cap)?;
@@ -334,6 +371,18 @@ impl TimelineConfig {
         within("slot_count", self.slot_count as u64, 0, SlotSet::COUNT_MAX as u64)?;
         within("quorum_min", self.quorum_min as u64, 1, SlotSet::COUNT_MAX as u64)?;
         within("interrupted_after (µs)", self.interrupted_after.get(), 1, self.timeout.get())
+    }
+
+    /// Whether the window may grow by as much as this policy says.
+    pub(crate) fn validate_slow_policy(&self, policy: SlowPolicy) -> Result<(), SessionError> {
+        let SlowPolicy::Loosen { frames } = policy else { return Ok(()) };
+        let most = self.loosen_frames_max;
+        let (setting, value, min, max) = match frames {
+            0 => ("slow_policy.frames", 0, 1, most.max(1)),
+            _ if frames > most => ("loosen_frames_max", most, frames, PREDICTION_FRAMES_MAX),
+            _ => return Ok(()),
+        };
+        Err(SessionError::OutOfRange { setting, value: value.into(), min: min.into(), max: max.into() })
     }
 
     fn validate_seats<I: Input>(&self, local: PeerId, seats: &[PeerSlots]) -> Result<(), SessionError> {

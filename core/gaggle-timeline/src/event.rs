@@ -168,7 +168,17 @@ pub enum SessionEvent {
         /// Longest round trip the settings cover.
         max: Micros,
     },
-    /// A peer sent what network damage cannot explain; close its link.
+    /// A peer computes too slowly or is heard too late: the others spent more than a tenth of the
+    /// last 10 s waiting for its input. `peer` may be the local one, which then made fewer ticks
+    /// than are due. Told once, and again after a time without waiting. What follows is up to
+    /// [`TimelineConfig::slow_policy`](crate::TimelineConfig::slow_policy).
+    SlowPeer {
+        /// Peer that was last to send its input.
+        peer: PeerId,
+        /// Thousandths of the last 10 s that were spent waiting for it.
+        share_permille: u16,
+    },
+    /// A peer did what no network can do to a packet; close its link.
     PeerFault {
         /// Peer at fault.
         peer: PeerId,

@@ -18,6 +18,7 @@ use gaggle_link::CloseCode;
 
 use crate::desync::PeerAudit;
 use crate::event::SessionEvent;
+use crate::gossip::SILENCE;
 use crate::session::Cx;
 
 use clock::PeerClock;
@@ -35,6 +36,12 @@ pub(crate) use stream::Sent;
 pub(crate) const LINKS_MAX: usize = 256;
 /// Ticks between two searches for slow links.
 const LINK_TICKS: u64 = 30;
+
+/// A lost packet's entries come a frame later.
+const LOSSY_PERCENT: i64 = 100;
+/// Entries of a peer behind another come so much later than over two links: they are asked for
+/// every second tick.
+const INDIRECT_PERCENT: i64 = 300;
 
 /// One other peer.
 #[derive(Debug)]
@@ -293,7 +300,25 @@ impl PeerTable {
         joining.filter_map(|remote| remote.time.clock.rtt_high()).max()
     }
 
-    /// Whether no other peer is in the match or joining it.
+    /// Hundredths of a frame by which entries come later than half the worst round trip. An entry
+    /// of a lost packet comes with the next one; an entry of a peer that is only heard through
+    /// another is asked for, and takes a second link.
+    pub(crate) fn late_percent(&self, now: Micros) -> i64 {
+        let is_indirect = |remote: &Peer| {
+            let fresh = |at: Micros| now.since(at) < SILENCE;
+            let is_silent = now.since(remote.presence.heard_at) >= SILENCE;
+            is_silent && remote.presence.heard_via.is_some_and(|(_, at)| fresh(at))
+        };
+        if self.open().any(is_indirect) {
+            let ways = self.open().filter(|remote| !is_indirect(remote) && remote.time.clock.is_known());
+            let worst = ways.map(|remote| i64::from(remote.time.one_way_percent)).max();
+            return worst.unwrap_or(0) + INDIRECT_PERCENT;
+        }
+        let is_lossy = self.open().any(|remote| remote.stream.losses.is_steady(now));
+        if is_lossy { LOSSY_PERCENT } else { 0 }
+    }
+
+    /// No other peer is in the match or joining it.
     pub(crate) fn is_empty_match(&self, is_gathering: bool) -> bool {
         !self.all.iter().any(|remote| is_gathering || remote.is_open || remote.is_joining())
     }
@@ -380,6 +405,22 @@ mod tests {
         table[0].presence.liveness = Liveness::Interrupted;
         table.find_quiescence(true, silence);
         assert!(!table.is_quiescent(Micros::ZERO));
+    }
+
+    #[test]
+    fn entries_are_late_by_losses_or_second_link() {
+        let (mut table, now) = (table(2), Micros::from_secs(10));
+        let via = table[1].peer;
+        table.iter_mut().for_each(|remote| (remote.is_open, remote.presence.heard_at) = (true, now));
+        assert_eq!(table.late_percent(now), 0);
+        (0..3).for_each(|_| table[0].stream.losses.note(now));
+        assert_eq!(table.late_percent(now), LOSSY_PERCENT);
+        table[0].presence.heard_at = Micros::from_secs(9);
+        assert_eq!(table.late_percent(now), LOSSY_PERCENT, "no peer hears it");
+        table[0].presence.heard_via = Some((via, now));
+        assert_eq!(table.late_percent(now), INDIRECT_PERCENT, "the way to the other is not known");
+        table[0].is_open = false;
+        assert_eq!(table.late_percent(now), 0);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod outbox;
 mod receive;
 mod route;
 mod settle;
+mod slow;
 mod stay;
 mod tick;
 mod transmit;
@@ -271,6 +272,7 @@ impl<I: Input> Session<I> {
             let until = now + LOSS_MEMORY;
             let stream = &mut self.peers[index].stream;
             (stream.lossy_until, stream.missing_until) = (until, until);
+            stream.losses.note(now);
         }
     }
 
@@ -326,15 +328,16 @@ impl<I: Input> Session<I> {
         }
         self.keep_time();
         let next = self.log.current.next();
-        let limit = self.sure().saturating_add(self.cx.config.prediction_frames());
+        let limit = self.sure().saturating_add(self.time.prediction_frames());
         let waits = next > limit;
         let goal = self.pace(next, waits);
         let current = self.log.current;
         let waiting_for = || self.log.waiting_for();
-        let target = match self.time.plan(&mut self.cx.events, current, limit, goal, waiting_for) {
+        let plan = self.time.plan(&mut self.cx.events, current, limit, goal, waiting_for);
+        let target = match plan {
             TickPlan::Advance(target) => target,
             TickPlan::Stall => {
-                self.cx.stats.stalled_ticks += 1;
+                self.note_stalled_tick();
                 current
             }
         };

@@ -43,7 +43,7 @@ pub struct Imported<G> {
 impl<G: Game> Simulation<G> {
     /// A simulation that begins with this state, for a session with these settings.
     pub fn new(config: &TimelineConfig, game: G) -> Self {
-        let snapshots = Snapshots::new(config.prediction_frames());
+        let snapshots = Snapshots::new(config.prediction_frames_max());
         Simulation { game, snapshots, audit: None, bundles: VecDeque::new() }
     }
 

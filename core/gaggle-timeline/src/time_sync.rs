@@ -4,6 +4,7 @@
 //! why, packets, inputs.
 
 mod delay;
+mod hold_meter;
 mod speed;
 mod stall_timer;
 
@@ -16,6 +17,7 @@ use crate::roster::StreamId;
 use delay::DelayControl;
 use speed::{FramesQ16, Speed, frames_to_make_up};
 
+pub(crate) use hold_meter::{HoldMeter, OwnPace, SLOW_SPAN};
 pub(crate) use speed::{Advantage, FRAME_Q16};
 pub(crate) use stall_timer::StallTimer;
 
@@ -49,6 +51,13 @@ pub(crate) struct TimeSync {
     stall_looked_at: Micros,
     /// Entries a peer must send within the time after which it would be evicted.
     enough_frames: u32,
+    /// Frames that may be simulated on predicted input, and the most that ever may.
+    window_frames: u32,
+    window_frames_max: u32,
+    /// Frames that the window is larger by while a peer is slow, and since when.
+    loosened: Option<(u32, Micros)>,
+    /// Ticks of this peer beside those that are due.
+    pub(crate) own_pace: OwnPace,
 }
 
 /// Frame to simulate up to in a tick.
@@ -79,7 +88,37 @@ impl TimeSync {
             stalled_ticks: 0,
             stall_looked_at: Micros::ZERO,
             enough_frames: (due / SLOWEST).max(1) as u32,
+            window_frames: config.prediction_frames(),
+            window_frames_max: config.prediction_frames_max(),
+            loosened: None,
+            own_pace: OwnPace::default(),
         }
+    }
+
+    /// Frames that may be simulated on predicted input now.
+    #[inline]
+    pub(crate) fn prediction_frames(&self) -> u32 {
+        let loosened = self.loosened.map_or(0, |(frames, _)| frames);
+        (self.window_frames + loosened).min(self.window_frames_max)
+    }
+
+    pub(crate) fn set_prediction_frames(&mut self, frames: u32) {
+        self.window_frames = frames;
+    }
+
+    /// Since when the window is larger because a peer is slow.
+    pub(crate) fn loosened_since(&self) -> Option<Micros> {
+        self.loosened.map(|(_, since)| since)
+    }
+
+    /// Makes the window larger by so many frames.
+    pub(crate) fn loosen(&mut self, now: Micros, frames: u32) {
+        self.loosened = Some((frames, now));
+    }
+
+    /// The window is as large as usual again.
+    pub(crate) fn tighten(&mut self) {
+        self.loosened = None;
     }
 
     /// Another stay begins with the state of `frame`.
@@ -123,13 +162,14 @@ impl TimeSync {
         ticks.is_multiple_of(ADJUST_TICKS)
     }
 
-    /// Adjusts the speed to how far the others are `apart`, and the delay to the worst round trip
-    /// among them. No round trip matters to a peer that is alone.
+    /// Speed follows how far the others are `apart`, delay the worst round trip among them and by
+    /// how many hundredths of a frame more than half of it entries are late. No round trip matters
+    /// to a peer that is alone.
     pub(crate) fn adjust(
         &mut self,
         now: Micros,
         apart: impl Iterator<Item = FramesQ16> + Clone,
-        rtt: impl FnOnce() -> Option<Micros>,
+        rtt: impl FnOnce() -> Option<(Micros, i64)>,
         is_alone: bool,
     ) {
         let behind = if self.speed.tick(apart.clone()) { frames_to_make_up(apart) } else { 0 };

@@ -175,7 +175,21 @@ pub enum RoomEvent {
         /// By its own decision, or not.
         cause: LeaveCause,
     },
-    /// No packets of a player arrive at the moment.
+    /// A peer computes too slowly, or its packets arrive too late: the others spent more than a
+    /// tenth of the last 10 s waiting for it. What follows is up to
+    /// [`SlowPolicy`](crate::SlowPolicy), or to the host, who may
+    /// [kick](crate::HostCommand::Kick) it.
+    SlowPlayer {
+        /// The slow peer, perhaps this one.
+        peer: PeerId,
+        /// Its display name.
+        name: String,
+        /// It is this peer that the others wait for.
+        is_local: bool,
+        /// Thousandths of the last 10 s that were spent waiting for it.
+        share_permille: u16,
+    },
+    /// Nothing arrives from a player at the moment.
     PlayerInterrupted {
         /// The other peer.
         peer: PeerId,
@@ -333,6 +347,10 @@ impl fmt::Display for RoomEvent {
             RoomEvent::PlayerLeft { name, cause: LeaveCause::TimedOut, .. } => {
                 write!(f, "lost contact with {name}")
             }
+            RoomEvent::SlowPlayer { is_local: true, .. } => {
+                f.write_str("your machine is too slow, the others wait for you")
+            }
+            RoomEvent::SlowPlayer { name, .. } => write!(f, "{name}'s machine is slow, the others wait"),
             RoomEvent::PlayerInterrupted { name, .. } => write!(f, "waiting for {name}"),
             RoomEvent::PlayerResumed { name, .. } => write!(f, "{name} is back"),
             RoomEvent::PathChanged { name, path: Some(path), reason, .. } => {

@@ -43,8 +43,8 @@ pub use gaggle_lobby::view::{LeaveReason, RawJson};
 pub use gaggle_lobby::{self as lobby, Label, ParseLabelError, Rejection, RoomCode};
 pub use gaggle_replica as replica;
 pub use gaggle_timeline::{
-    self as timeline, DesyncBundle, DesyncCause, Game, Inputs, MatchStart, SessionError, TimelineConfig,
-    check_determinism,
+    self as timeline, DesyncBundle, DesyncCause, Game, Inputs, MatchStart, SessionError, SlowPolicy,
+    TimelineConfig, check_determinism,
 };
 
 #[cfg(doctest)]

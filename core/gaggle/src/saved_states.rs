@@ -88,7 +88,7 @@ impl<S: Clone> SavedStates<S> {
     /// Saved states for a room whose engine has these settings. The state loaded now belongs to the
     /// live match.
     pub fn new(config: &TimelineConfig) -> SavedStates<S> {
-        let window_frames = config.prediction_frames();
+        let window_frames = config.prediction_frames_max();
         SavedStates {
             window_frames,
             live: Match::new(window_frames),

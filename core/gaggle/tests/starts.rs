@@ -6,7 +6,7 @@ mod starters;
 
 use gaggle::lobby::RejectionCode;
 use gaggle::{GameEngine, HostCommand, JoinTarget, Phase, Requests, RoomEvent, Slot, StartMode, WorldEngine};
-use starters::{Cluster, Field, Race, Subject};
+use starters::{Cluster, Drill, Field, Race, Subject};
 
 const STRICT: StartMode = StartMode::HostStarts { join_late: false };
 const LOOSE: StartMode = StartMode::HostStarts { join_late: true };
@@ -185,6 +185,35 @@ mod games {
         let Race { steps, pressed, .. } = *cluster.room(0).game();
         let delay = 20;
         assert!(pressed[..3].iter().all(|count| *count + delay > steps), "{pressed:?} of {steps}");
+    }
+}
+
+mod lockstep_games {
+    use super::*;
+
+    #[test]
+    fn members_gather_and_start_together() {
+        super::members_gather_and_start_together::<GameEngine<Drill>>();
+    }
+
+    #[test]
+    fn late_members_join_running_match() {
+        super::late_members_join_running_match::<GameEngine<Drill>>();
+    }
+
+    #[test]
+    fn start_waits_for_no_absent_member() {
+        super::start_waits_for_no_absent_member::<GameEngine<Drill>>();
+    }
+
+    #[test]
+    fn lone_host_starts_and_friends_drop_in() {
+        super::lone_host_starts_and_friends_drop_in::<GameEngine<Drill>>();
+    }
+
+    #[test]
+    fn spectator_in_lobby_sees_first_match() {
+        super::spectator_in_lobby_sees_first_match::<GameEngine<Drill>>();
     }
 }
 

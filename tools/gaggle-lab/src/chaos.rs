@@ -95,6 +95,9 @@ struct Together {
     with_stranger: u64,
     /// Matches whose state takes thousands of packets to send.
     with_large_state: u64,
+    /// Matches in lockstep, and seconds in which a machine was on in one of the others.
+    in_lockstep: u64,
+    rollback_seconds: u64,
     digests: Digests,
     /// Seed and reason of every failed match.
     failures: Vec<(u64, String)>,
@@ -119,6 +122,8 @@ impl Together {
         self.stood_still += u64::from(shown.stood_still);
         self.with_stranger += u64::from(shown.with_stranger);
         self.with_large_state += u64::from(shown.with_large_state);
+        self.in_lockstep += u64::from(shown.is_lockstep);
+        self.rollback_seconds += if shown.is_lockstep { 0 } else { shown.peer_seconds };
         self.sum.strangers_refused += shown.strangers_refused;
         // Without a majority no peer can go on, so nothing more happens.
         self.can_recover += u64::from(shown.can_recover && !shown.stood_still);
@@ -133,7 +138,7 @@ impl Together {
         // In a match of two each peer can miss only one, and a stalled one reports no other loss.
         let returns_due = all_minutes - (self.matches - self.can_recover) * minutes / 2;
         let always = [
-            ("rollbacks per machine and second", tally.rollbacks, self.sum.peer_seconds),
+            ("rollbacks per machine and second", tally.rollbacks, self.rollback_seconds),
             ("joins a minute", self.sum.joins, went_on),
             ("leaves a minute", self.sum.leaves, went_on),
             (
@@ -150,6 +155,7 @@ impl Together {
             ("chains of watchers in a tenth of the matches", self.with_chain * 10, self.matches),
             ("times a peer was interrupted and resumed, one a minute", tally.returns, returns_due),
             ("compared states", tally.compared, all_minutes * 60),
+            ("matches in lockstep", self.in_lockstep, 1),
             (
                 "joins of two players at one machine, one in four minutes",
                 self.sum.joins_of_two * 4,
@@ -183,9 +189,10 @@ impl Together {
             ..
         } = &self.sum;
         format!(
-            "{} matches, {} machine-minutes: {} frames, {} rollbacks, {} joins and {} leaves, {} lead changes, {} views and {} \
+            "{} matches, {} of them in lockstep, {} machine-minutes: {} frames, {} rollbacks, {} joins and {} leaves, {} lead changes, {} views and {} \
              yields, {} of the joins with two players, {} came to watch and saw {} s, {} times from each other, {} desyncs, {} recoveries and {} of those who watch, {} starts over, {} times a peer was interrupted and resumed, {} refusals of another build; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
             self.matches,
+            self.in_lockstep,
             peer_seconds / 60,
             tally.frames,
             tally.rollbacks,
@@ -308,6 +315,7 @@ mod tests {
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
         assert_eq!(together.too_little(2), None);
         assert_eq!((together.with_stranger, together.with_large_state), (11, 2));
+        assert!(together.in_lockstep >= 3, "{}", together.in_lockstep);
         assert!(together.sum.strangers_refused > 50, "{}", together.sum.strangers_refused);
     }
 
@@ -348,8 +356,16 @@ mod tests {
         let of = |matches, joins| {
             let tally = machine::Tally { rollbacks: 5_000, ..machine::Tally::default() };
             let sum = Shown { tally, joins, leaves: 30, peer_seconds: 4_000, ..Shown::default() };
-            let together =
-                Together { matches, sum, can_recover: matches, go_on: matches, ..Together::default() };
+            let rollback_seconds = sum.peer_seconds;
+            let together = Together {
+                matches,
+                sum,
+                rollback_seconds,
+                in_lockstep: 1,
+                can_recover: matches,
+                go_on: matches,
+                ..Together::default()
+            };
             together.too_little(2)
         };
         assert_eq!(of(4, 3), None, "eight minutes are too short to judge");

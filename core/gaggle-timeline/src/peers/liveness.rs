@@ -9,7 +9,7 @@ use gaggle_kit::{Micros, PeerId};
 use super::PeerTable;
 use crate::event::SessionEvent;
 use crate::session::Cx;
-use crate::time_sync::StallTimer;
+use crate::time_sync::{HoldMeter, StallTimer};
 
 /// Whether a peer is heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub(crate) struct Presence {
     pub(crate) heard_via: Option<(PeerId, Micros)>,
     /// Time others have waited for this peer's entries.
     pub(crate) stall_timer: StallTimer,
+    /// How much of the last seconds others have waited for it.
+    pub(crate) hold_meter: HoldMeter,
 }
 
 impl Default for Presence {
@@ -43,6 +45,7 @@ impl Default for Presence {
             heard_at: Micros::ZERO,
             heard_via: None,
             stall_timer: StallTimer::default(),
+            hold_meter: HoldMeter::default(),
         }
     }
 }

@@ -22,7 +22,37 @@ pub(crate) struct Sent {
     pub(crate) check_tick: u64,
 }
 
-/// Progress of a peer with both streams.
+/// Losses are counted over so long a time, and over the one before.
+const LOSS_SPAN: Micros = Micros::from_secs(4);
+/// So many in one of them are no chance any more.
+const LOSSES_STEADY: u16 = 3;
+
+/// How often packets of a peer got lost lately.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LossCount {
+    since: Micros,
+    count: u16,
+    before: u16,
+}
+
+impl LossCount {
+    pub(crate) fn note(&mut self, now: Micros) {
+        let passed = now.since(self.since);
+        if passed >= LOSS_SPAN {
+            let before = if passed < LOSS_SPAN + LOSS_SPAN { self.count } else { 0 };
+            *self = LossCount { since: now, count: 0, before };
+        }
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// Whether packets get lost all the time, and not just now and then.
+    pub(crate) fn is_steady(&self, now: Micros) -> bool {
+        let is_recent = now.since(self.since) < LOSS_SPAN + LOSS_SPAN;
+        is_recent && self.count.max(self.before) >= LOSSES_STEADY
+    }
+}
+
+/// How far a peer is with our entries and its own.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PeerStream {
     /// Last local entry it holds without gap, once it has acknowledged one.
@@ -34,6 +64,7 @@ pub(crate) struct PeerStream {
     pub(crate) lossy_until: Micros,
     /// Until when packets tell the peer that its packets are lost.
     pub(crate) missing_until: Micros,
+    pub(crate) losses: LossCount,
 }
 
 impl PeerStream {
@@ -72,6 +103,18 @@ mod tests {
         let mut stream = PeerStream::default();
         [5, 9, 7].iter().for_each(|frame| stream.note_confirmed(Frame::new(*frame)));
         assert_eq!(stream.confirmed, Frame::new(9));
+    }
+
+    #[test]
+    fn few_losses_are_chance_and_steady_ones_are_not() {
+        let steady = |gap_ms: u64, now_ms: u64| {
+            let mut losses = LossCount::default();
+            (1..=12).for_each(|nth| losses.note(Micros::from_millis(1_000 + nth * gap_ms)));
+            losses.is_steady(Micros::from_millis(now_ms))
+        };
+        assert!(steady(500, 7_500), "two in a second");
+        assert!(!steady(2_500, 32_000), "two in five seconds");
+        assert!(!steady(500, 20_000), "long ago");
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub(crate) struct Cx {
     pub(crate) silence_max: Micros,
     pub(crate) now: Micros,
     pub(crate) ticked_at: Micros,
+    /// Time between the last two ticks.
+    pub(crate) tick_span: Micros,
     /// Ticks since the session began, stalled ones included.
     pub(crate) ticks: u64,
     pub(crate) rng: Prng,
@@ -57,6 +59,7 @@ impl Cx {
             silence_max: Micros::new(SILENT_TICKS * frame.get()),
             now: Micros::ZERO,
             ticked_at: Micros::ZERO,
+            tick_span: Micros::ZERO,
             ticks: 0,
             rng: Prng::stream(seed, incarnation.0.into()),
             events: Events::default(),
@@ -74,7 +77,8 @@ impl Cx {
     /// Advances by a tick. True if this peer was suspended so long that the silence of others says
     /// nothing.
     pub(crate) fn tick(&mut self, now: Micros) -> bool {
-        let slept = now.since(self.ticked_at) > self.config.interrupted_after;
+        self.tick_span = now.since(self.ticked_at);
+        let slept = self.tick_span > self.config.interrupted_after;
         self.ticked_at = now;
         self.advance_to(now);
         self.ticks += 1;

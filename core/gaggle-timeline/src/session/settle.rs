@@ -15,6 +15,7 @@ use crate::lifecycle::LifecycleAction;
 use crate::membership::{self, Fault, Known, Mode, PeerStatus};
 use crate::peers::{Handshake, Liveness, Peer, refusal};
 use crate::roster::StreamId;
+use crate::time_sync::HoldMeter;
 
 /// While no peer joins or leaves, membership is ticked once in this many ticks.
 const THOROUGH_TICKS: u64 = 8;
@@ -103,6 +104,7 @@ impl<I: Input> Session<I> {
             if !remote.is_open && !self.life.is_gathering() {
                 // It left the roster: it is not missed, and may play again before the next check.
                 remote.presence.liveness_told = Liveness::Heard;
+                remote.presence.hold_meter = HoldMeter::default();
             }
             if let Some(meaning) = &mut remote.hello.meaning {
                 meaning.track = self.log.track_of(meaning.stream, meaning.players);

@@ -12,7 +12,7 @@ use crate::membership::{Feed, Followed, JoinContext, MatchId, Mode, Relation, ro
 use crate::peers::Handshake;
 use crate::roster::{Incarnation, StreamId};
 use crate::roster_events::FormerStay;
-use crate::time_sync::{CATCH_UP_FRAMES, StallTimer};
+use crate::time_sync::{CATCH_UP_FRAMES, HoldMeter, StallTimer};
 use crate::transfer::{Decline, Message, Offer};
 use crate::wire::check_entry;
 
@@ -294,6 +294,7 @@ impl<I: Input> Session<I> {
             remote.begin_stay(frame);
             // No peer is waited for yet.
             remote.presence.stall_timer = StallTimer::default();
+            remote.presence.hold_meter = HoldMeter::default();
         }
     }
 

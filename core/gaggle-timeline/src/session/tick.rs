@@ -109,7 +109,13 @@ impl<I: Input> Session<I> {
             self.peers.rtt_worst(self.life.is_gathering()).or_else(|| self.peers.rtt_of_joiners())
         };
         let apart = self.peers.open().filter_map(|remote| remote.time.advantage.apart());
-        self.time.adjust(self.cx.now, apart, || rtt, is_alone);
+        // With a window, entries that come late are predicted: more delay would gain little.
+        let late_percent = match self.cx.config.prediction_frames() {
+            0 => self.peers.late_percent(self.cx.now),
+            _ => 0,
+        };
+        self.time.adjust(self.cx.now, apart, || rtt.map(|rtt| (rtt, late_percent)), is_alone);
+        self.watch_pace(is_alone);
     }
 
     /// Last frame that cannot change any more.

@@ -68,7 +68,9 @@ impl DelayControl {
     }
 
     fn fitting(&self, need_percent: i64) -> u32 {
-        let (min, max) = self.limits;
+        // In lockstep, where less than nothing is predicted, no delay makes all wait for all.
+        let floor = u32::from(self.guessed_quarters < 0);
+        let (min, max) = (self.limits.0.max(floor.min(self.limits.1)), self.limits.1);
         let frames = (need_percent - SLACK_PERCENT + 99).div_euclid(100);
         frames.clamp(min.into(), max.into()) as u32
     }
@@ -87,18 +89,19 @@ impl DelayControl {
         }
     }
 
-    /// Called every tick among other peers, with the worst round trip.
-    pub(crate) fn tick(&mut self, now: Micros, rtt: Option<Micros>) {
+    /// Called every tick among others, with the worst peer's round trip, and the hundredths of a
+    /// frame by which entries are later than half of it.
+    pub(crate) fn tick(&mut self, now: Micros, rtt: Option<(Micros, i64)>) {
         if self.was_alone && !self.fixed {
             self.target = self.usual;
             self.was_alone = rtt.is_none();
-            self.start(rtt);
+            self.start(rtt.map(|(rtt, _)| rtt));
         }
-        let (Some(rtt), false) = (rtt, self.fixed) else { return };
+        let (Some((rtt, late_percent)), false) = (rtt, self.fixed) else { return };
         if self.seen.0 != rtt {
             self.seen = (rtt, self.need_percent(rtt));
         }
-        let need = self.seen.1;
+        let need = self.seen.1 + late_percent;
         let have = i64::from(self.target) * 100;
         let fitting = self.fitting(need);
         let higher = need > have + RAISE_ABOVE_PERCENT;
@@ -129,7 +132,7 @@ mod tests {
 
     fn run(control: &mut DelayControl, from_ms: u64, for_ms: u64, rtt_ms: u64) {
         for at in (from_ms..from_ms + for_ms).step_by(16) {
-            control.tick(Micros::from_millis(at), Some(Micros::from_millis(rtt_ms)));
+            control.tick(Micros::from_millis(at), Some((Micros::from_millis(rtt_ms), 0)));
         }
     }
 
@@ -143,6 +146,21 @@ mod tests {
         assert_eq!(control.target(), 6);
         run(&mut control, 2_000, 400, 40);
         assert_eq!(control.target(), 1);
+    }
+
+    #[test]
+    fn late_entries_raise_delay() {
+        let mut control = DelayControl::new(2, (0, 15), Micros::new(16_667), -4);
+        let mut run = |late_percent| {
+            for at in 0..30 {
+                let rtt = Micros::from_millis(100);
+                control.tick(Micros::from_millis(16 * at), Some((rtt, late_percent)));
+            }
+            control.target()
+        };
+        assert_eq!([run(0), run(100), run(0)], [4, 5, 5], "a frame less is not worth a change");
+        assert_eq!(run(600), 10);
+        assert_eq!(run(0), 4);
     }
 
     #[test]
@@ -165,7 +183,7 @@ mod tests {
         // needs.
         control.tick(Micros::from_secs(2), None);
         assert_eq!(control.target(), 2);
-        control.tick(Micros::from_secs(3), Some(Micros::from_millis(200)));
+        control.tick(Micros::from_secs(3), Some((Micros::from_millis(200), 0)));
         assert_eq!(control.target(), 4);
         control.fix(Some(3));
         control.be_alone();
@@ -176,6 +194,23 @@ mod tests {
         let mut constant = DelayControl::new(4, (4, 4), Micros::new(16_667), 10);
         constant.be_alone();
         assert_eq!(constant.target(), 4, "the game's choice");
+    }
+
+    #[test]
+    fn delay_zero_in_lockstep_is_chosen_and_never_adapted_to() {
+        let mut control = DelayControl::new(2, (0, 15), Micros::new(16_667), -4);
+        control.start(Some(Micros::ZERO));
+        run(&mut control, 0, 400, 0);
+        assert_eq!(control.target(), 1);
+        control.fix(Some(0));
+        run(&mut control, 1_000, 400, 100);
+        assert_eq!(control.target(), 0);
+        let mut rollback = DelayControl::new(2, (0, 15), Micros::new(16_667), 10);
+        run(&mut rollback, 0, 400, 0);
+        assert_eq!(rollback.target(), 0);
+        let mut constant = DelayControl::new(0, (0, 0), Micros::new(16_667), -4);
+        run(&mut constant, 0, 400, 100);
+        assert_eq!(constant.target(), 0, "the game's choice");
     }
 
     #[test]

@@ -50,6 +50,8 @@ pub struct Machine {
     pace: TickClock,
     pub on: bool,
     pub asleep_until: Micros,
+    /// Time that one frame takes it; 0 for none.
+    pub busy_ms: u64,
     pub events: Vec<SessionEvent>,
     pub stalled: u64,
     /// When it first was a member.
@@ -147,6 +149,7 @@ impl Cluster {
             pace: TickClock::new(self.config.tick_rate, now),
             on: true,
             asleep_until: Micros::ZERO,
+            busy_ms: 0,
             events: Vec::new(),
             stalled: 0,
             member_at: None,
@@ -335,7 +338,13 @@ impl Cluster {
         }
         let session = machine.timeline.session_mut();
         machine.exchange.receive(now, &mut machine.link, session);
-        let due = due + session.take_catch_up_ticks(4);
+        let due = match machine.busy_ms {
+            0 => due + session.take_catch_up_ticks(4),
+            busy_ms => {
+                machine.asleep_until = self.net.now() + ms(busy_ms);
+                1
+            }
+        };
         for _ in 0..due {
             let session = machine.timeline.session_mut();
             for slot in session.local_slots() {

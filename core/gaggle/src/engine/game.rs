@@ -9,7 +9,7 @@ mod recording;
 use gaggle_kit::{Frame, PeerId, Prng, Slot, SlotSet};
 use gaggle_lobby::Label;
 use gaggle_timeline::{
-    DesyncBundle, Game, Session, SessionError, SessionStats, SimId, Simulation, TimelineConfig,
+    DesyncBundle, Game, Session, SessionError, SessionStats, SimId, Simulation, SlowPolicy, TimelineConfig,
 };
 
 use crate::config::RoomConfig;
@@ -180,6 +180,10 @@ impl<G: Game + Clone> GameEngine<G> {
 
     pub(crate) fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
         self.requests.set_input_delay(frames)
+    }
+
+    pub(crate) fn set_slow_policy(&mut self, policy: SlowPolicy) -> Result<(), SessionError> {
+        self.requests.set_slow_policy(policy)
     }
 
     pub(crate) fn replay_bytes(&self) -> Option<Vec<u8>> {

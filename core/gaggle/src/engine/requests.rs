@@ -15,7 +15,7 @@ mod turn;
 use gaggle_kit::{Input, Micros, PeerId, Prng, SlotSet, VecSet};
 use gaggle_link::Transport;
 use gaggle_timeline::{
-    Incarnation, MatchId, PeerSlots, Request, Session, SessionError, SimId, Tick, TimelineConfig,
+    Incarnation, MatchId, PeerSlots, Request, Session, SessionError, SimId, SlowPolicy, Tick, TimelineConfig,
 };
 
 use crate::config::JoinTarget;
@@ -68,7 +68,9 @@ pub struct Requests<I: Input> {
     old_slots: Option<SlotSet>,
     /// The input delay the player chose.
     input_delay: Option<u32>,
-    /// Remaining work of this update.
+    /// What the host chose to do about slow peers.
+    slow_policy: SlowPolicy,
+    /// What is left to do of this update.
     turn: Turn,
     /// Whether a branch of the match was abandoned since the last `take_abandoned`.
     has_abandoned: bool,
@@ -80,6 +82,12 @@ impl<I: Input> Requests<I> {
     pub(crate) fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
         self.shown.session_mut().set_input_delay(frames)?;
         self.input_delay = frames;
+        Ok(())
+    }
+
+    pub(crate) fn set_slow_policy(&mut self, policy: SlowPolicy) -> Result<(), SessionError> {
+        self.shown.session_mut().set_slow_policy(policy)?;
+        self.slow_policy = policy;
         Ok(())
     }
 
@@ -369,6 +377,7 @@ impl<I: Input> Requests<I> {
     fn show(&mut self, mut play: Play<I>) {
         // Cannot fail: the limits are those under which the delay was chosen.
         let _ = play.session_mut().set_input_delay(self.input_delay);
+        let _ = play.session_mut().set_slow_policy(self.slow_policy);
         self.silent.clear();
         self.stalled_since = None;
         self.shown = play;

@@ -2,7 +2,7 @@
 //! state to the caller. Applications call them. Absent: methods of rooms with any engine, sessions.
 
 use gaggle_kit::{Frame, Input};
-use gaggle_timeline::{DesyncBundle, Game, Request, Session, SessionError};
+use gaggle_timeline::{DesyncBundle, Game, Request, Session, SessionError, SlowPolicy};
 
 use super::Room;
 use crate::engine::{GameEngine, Requests};
@@ -47,8 +47,18 @@ impl<G: Game + Clone, P: Platform> Room<GameEngine<G>, P> {
         self.engine.set_input_delay(frames)
     }
 
-    /// The shown match as a replay file, from where this peer joined to the last settled frame.
-    /// Recording goes on. None unless
+    /// What matches in this room do about slow peers from now on. The host decides, by
+    /// [`settings`](Room::settings) for instance, and every peer sets the same.
+    ///
+    /// # Errors
+    /// If it loosens by more than
+    /// [`TimelineConfig::loosen_frames_max`](gaggle_timeline::TimelineConfig::loosen_frames_max).
+    pub fn set_slow_policy(&mut self, policy: SlowPolicy) -> Result<(), SessionError> {
+        self.engine.set_slow_policy(policy)
+    }
+
+    /// The match on the screen as a replay file, from where this peer joined to the last frame that
+    /// is final. Recording goes on. None unless
     /// [`RoomConfig::record_replay`](crate::RoomConfig::record_replay) is set.
     pub fn replay_bytes(&self) -> Option<Vec<u8>> {
         self.engine.replay_bytes()
@@ -174,7 +184,17 @@ impl<I: Input, P: Platform> Room<Requests<I>, P> {
         self.engine.set_input_delay(frames)
     }
 
-    /// The session of the shown match: frames, slots, statistics.
+    /// What matches in this room do about slow peers from now on. The host decides, by
+    /// [`settings`](Room::settings) for instance, and every peer sets the same.
+    ///
+    /// # Errors
+    /// If it loosens by more than
+    /// [`TimelineConfig::loosen_frames_max`](gaggle_timeline::TimelineConfig::loosen_frames_max).
+    pub fn set_slow_policy(&mut self, policy: SlowPolicy) -> Result<(), SessionError> {
+        self.engine.set_slow_policy(policy)
+    }
+
+    /// The session of the match on the screen: frames, slots, statistics.
     pub fn session(&self) -> &Session<I> {
         self.engine.session()
     }

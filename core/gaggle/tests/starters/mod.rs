@@ -7,7 +7,8 @@ use gaggle::replica::{AuthorityPolicy, Kind, Kinds, Session};
 use gaggle::testing::{SimLobby, SimPlatform};
 use gaggle::{
     Engine, Game, GameEngine, HostCommand, Inputs, JoinTarget, MatchStart, Phase, RawJson, Requests, Room,
-    RoomCode, RoomConfig, RoomEvent, SavedStates, Slot, StartMode, State, StateShape, World, WorldEngine,
+    RoomCode, RoomConfig, RoomEvent, SavedStates, Slot, StartMode, State, StateShape, TimelineConfig, World,
+    WorldEngine,
 };
 use gaggle_kit::Micros;
 
@@ -23,7 +24,7 @@ pub(crate) struct Begun {
     pub(crate) players: u32,
 }
 
-#[derive(Clone, Default, State)]
+#[derive(Debug, Clone, Copy, Default, State)]
 pub(crate) struct Race {
     pub(crate) seed: u64,
     pub(crate) round: u32,
@@ -51,6 +52,24 @@ impl Game for Race {
         for nth in 0..6 {
             self.pressed[nth] += u32::from(inputs.get(Slot::at(nth)));
         }
+    }
+}
+
+/// The same in lockstep.
+#[derive(Debug, Clone, Copy, Default, State)]
+pub(crate) struct Drill {
+    pub(crate) race: Race,
+}
+
+impl Game for Drill {
+    type Input = u8;
+
+    fn on_start(&mut self, start: &MatchStart<'_>) {
+        self.race.on_start(start);
+    }
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.race.tick(inputs);
     }
 }
 
@@ -117,6 +136,23 @@ impl Subject for GameEngine<Race> {
 
     fn begun(room: &Room<Self, SimPlatform>, (): &()) -> Begun {
         room.game().begun()
+    }
+}
+
+impl Subject for GameEngine<Drill> {
+    type Caller = ();
+
+    fn config() -> RoomConfig {
+        let config = RoomConfig::new("drill", 6).expect("a label").version("1");
+        config.with_engine(TimelineConfig::lockstep())
+    }
+
+    fn content() -> Drill {
+        Drill::default()
+    }
+
+    fn begun(room: &Room<Self, SimPlatform>, (): &()) -> Begun {
+        room.game().race.begun()
     }
 }
 

@@ -59,6 +59,8 @@ pub(super) struct Shown {
     pub(super) strangers_refused: u64,
     /// The state takes thousands of packets to send.
     pub(super) with_large_state: bool,
+    /// No frame was simulated on predicted input.
+    pub(super) is_lockstep: bool,
     /// Hash over packets sent and confirmed states.
     pub(super) digest: u64,
 }
@@ -236,6 +238,7 @@ impl Cluster {
             stood_still,
             with_stranger: self.plan.stranger,
             with_large_state: self.plan.has_large_state(),
+            is_lockstep: self.plan.is_lockstep(),
             strangers_refused: self.stranger.as_ref().map_or(0, |stranger| stranger.refused),
             digest: digest_of(&[self.net.log_hash(), self.books.chronicle.hash()]),
         })
@@ -563,9 +566,9 @@ impl Cluster {
 
     /// Checks that memory stays bounded, however long the match was.
     fn expect_bounded(&self) -> Result<(), String> {
-        let reach = self.plan.window_frames + 7;
-        // Entries that wait to be simulated, those kept behind them, and one feed, which may bring
-        // a spectator two windows at once.
+        let reach = self.plan.lookahead_frames();
+        // What waits to be simulated, what is kept behind it, and one feed: to those who watch it
+        // may bring two reaches at once.
         let (most, watched) = (self.entries_held_most, self.entries_watched_most);
         if most > 4 * reach + 3 || watched > 6 * reach {
             return Err(format!("{most} entries of one stream were held, {watched} by those who watch"));

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Burst, Chance, Conditions};
-use gaggle_timeline::{LatePolicy, Quorum, TimelineConfig};
+use gaggle_timeline::TimelineConfig;
 
 use super::broth::SLOTS;
 
@@ -75,7 +75,9 @@ const STRANGER_IN: u32 = 4;
 /// One match in so many has a large state, of which half can be compressed.
 const LARGE_IN: u32 = 50;
 const LARGE_BYTES: usize = 4 << 20;
-/// Most spectators of a match.
+/// One match in so many is lockstep.
+const LOCKSTEP_IN: u32 = 4;
+/// Who only watches, at most.
 const WATCHERS_MAX: usize = 3;
 
 /// One player at each machine, and two at some while slots are left.
@@ -101,6 +103,7 @@ impl Plan {
         // From a stream of its own, so that older draws keep their values.
         let mut oddity = Prng::stream(seed, 4);
         let (stranger, large) = (oddity.below(STRANGER_IN) == 0, oddity.below(LARGE_IN) == 0);
+        let lockstep = Prng::stream(seed, 5).below(LOCKSTEP_IN) == 0;
         let usual_bytes = |rng: &mut Prng| [64, 1_000, 20_000, 100_000][rng.below(4) as usize];
         Plan {
             seed,
@@ -112,7 +115,11 @@ impl Plan {
             jitter_ms: u64::from(rng.below(30)),
             loss_per_mille: [0, 0, 10, 30, 80][rng.below(5) as usize],
             bursts: rng.below(3) == 0,
-            window_frames: [8, 8, 8, 6, 12][rng.below(5) as usize],
+            // Drawn all the same, so that the rest of the match is what it was.
+            window_frames: match ([8, 8, 8, 6, 12][rng.below(5) as usize], lockstep) {
+                (_, true) => 0,
+                (window, false) => window,
+            },
             state_bytes: match (usual_bytes(&mut rng), large) {
                 (_, true) => LARGE_BYTES,
                 (usual, false) => usual,
@@ -129,13 +136,24 @@ impl Plan {
         self.state_bytes >= LARGE_BYTES
     }
 
+    /// Whether no frame is ever simulated on predicted input.
+    pub(super) fn is_lockstep(&self) -> bool {
+        self.window_frames == 0
+    }
+
     pub(super) fn config(&self) -> TimelineConfig {
-        TimelineConfig {
-            slot_count: SLOTS,
-            late_policy: LatePolicy::Stall { prediction_frames: self.window_frames },
-            quorum: if self.majority { Quorum::Majority } else { Quorum::Any },
-            ..TimelineConfig::default()
-        }
+        let rules = match self.is_lockstep() {
+            true => TimelineConfig::lockstep(),
+            false => TimelineConfig::rollback(self.window_frames),
+        };
+        TimelineConfig { slot_count: SLOTS, majority: self.majority, ..rules }
+    }
+
+    /// Frames by which inputs may be ahead of what is confirmed: the window, the largest input
+    /// delay, and the frame that is waited for.
+    pub(super) fn lookahead_frames(&self) -> u32 {
+        let config = self.config();
+        config.prediction_frames_max() + config.input_delay_range.1.max(config.input_delay_frames) + 1
     }
 
     /// Most bytes a machine may hold: states of a window and of the last checks, one imported and
@@ -187,7 +205,7 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "seed {}: {} machines ({} players), {} watch, {} min, latency {} ms, jitter {} ms, loss {} ‰{}, window {}, state {} bytes, drift {} ppm, \
+            "seed {}: {} machines ({} players), {} watch, {} min, latency {} ms, jitter {} ms, loss {} ‰{}, {}, state {} bytes, drift {} ppm, \
              a fault every {}{}{}",
             self.seed,
             self.machines,
@@ -198,7 +216,10 @@ impl fmt::Display for Plan {
             self.jitter_ms,
             self.loss_per_mille,
             if self.bursts { " and bursts" } else { "" },
-            self.window_frames,
+            match self.window_frames {
+                0 => "lockstep".to_owned(),
+                window => format!("window {window}"),
+            },
             self.state_bytes,
             self.drift_ppm,
             self.calm,

@@ -49,6 +49,7 @@ impl<I: Input> Engine for Requests<I> {
             players: vec![InputLatch::default(); config.local_players],
             old_slots: None,
             input_delay: None,
+            slow_policy: config.engine.slow_policy,
             silent: VecSet::new(),
             stalled_since: None,
             turn,
@@ -63,6 +64,7 @@ impl<I: Input> Engine for Requests<I> {
     fn keep_choices_of(&mut self, previous: &Self) {
         // Cannot fail: the limits are those under which the delay was chosen.
         let _ = self.set_input_delay(previous.input_delay);
+        let _ = self.set_slow_policy(previous.slow_policy);
     }
 
     fn set_input(&mut self, player: usize, input: I) {

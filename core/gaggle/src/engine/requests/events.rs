@@ -104,6 +104,10 @@ impl<I: Input> Requests<I> {
             SessionEvent::DesyncRecovered { peer, frame } => {
                 Some(RoomEvent::DesyncRecovered { peer, name: name(peer), frame })
             }
+            SessionEvent::SlowPeer { peer, share_permille } => {
+                let is_local = Some(peer) == me;
+                Some(RoomEvent::SlowPlayer { peer, name: name(peer), is_local, share_permille })
+            }
             _ => trouble(event, &name),
         };
         if let Some(event) = reported {

@@ -1,0 +1,172 @@
+//! Rooms of a game in lockstep: what members live through with a window of 0.
+
+#[allow(dead_code, reason = "other tests need more of it")]
+mod callers;
+mod presses;
+#[allow(dead_code, reason = "other tests need more of it")]
+mod starters;
+mod town;
+
+use gaggle::{
+    GameEngine, HostCommand, JoinTarget, LeaveCause, Phase, RoomConfig, RoomEvent, StartMode, TimelineConfig,
+};
+use presses::{Cluster, House, Presses, expect_one_match};
+use starters::Drill;
+use town::Subject;
+
+fn lockstep(house: usize) -> RoomConfig {
+    House::peer_config(house).with_engine(TimelineConfig::lockstep())
+}
+
+fn open(town: &mut Cluster, house: usize) -> &mut Cluster {
+    town.open_with(house, lockstep(house))
+}
+
+/// So many peers in one match.
+fn playing(houses: usize) -> Cluster {
+    let mut town = Cluster::of(houses + 1);
+    for house in 0..houses {
+        open(&mut town, house).run_until("it is in", 3_000, move |town| town.is_together(house));
+    }
+    town.run_ms(2_000);
+    town
+}
+
+/// These play one match, at full speed, and none of them ever simulated a frame twice.
+fn expect_lockstep(town: &mut Cluster, houses: &[usize]) {
+    expect_one_match(town, houses);
+    let before: Vec<u32> = houses.iter().map(|&house| town.room(house).game().frame).collect();
+    town.run_ms(2_000);
+    for (&house, before) in houses.iter().zip(before) {
+        let (played, stats) = (town.room(house).game().frame - before, town.room(house).stats());
+        assert!(played >= 110, "{house} played {played} frames in two seconds: {}", town.describe());
+        assert_eq!((stats.rollbacks, stats.frames_resimulated), (0, 0), "{house}: {}", town.describe());
+    }
+}
+
+fn partings(town: &Cluster, house: usize) -> Vec<LeaveCause> {
+    let parting = |event: &RoomEvent| match event {
+        RoomEvent::PlayerLeft { cause, .. } => Some(*cause),
+        _ => None,
+    };
+    town.told[house].iter().filter_map(parting).collect()
+}
+
+fn stalls(town: &mut Cluster, house: usize) -> u64 {
+    town.room(house).stats().stalled_ticks
+}
+
+#[test]
+fn lockstep_room_admits_joiner_beside_running_match() {
+    let mut town = playing(2);
+    let (frame, before) = (town.room(0).game().frame, [0, 1].map(|house| stalls(&mut town, house)));
+    open(&mut town, 2).run_until("the third is in", 2_000, |town| town.is_together(2));
+    expect_lockstep(&mut town, &[0, 1, 2]);
+    assert_eq!([0, 1].map(|house| stalls(&mut town, house)), before, "no peer waits for a joiner");
+    assert!(town.room(2).game().frame > frame, "it sees what was played before");
+    assert_eq!(town.room(2).game().here, 0b111);
+}
+
+#[test]
+fn lockstep_room_goes_on_after_leaver() {
+    let mut town = playing(3);
+    let before = [1, 2].map(|house| stalls(&mut town, house));
+    town.room(0).leave();
+    town.run_ms(2_000);
+    assert_eq!([1, 2].map(|house| stalls(&mut town, house)), before, "a goodbye costs no stall");
+    assert_eq!([1, 2].map(|house| partings(&town, house)), [[LeaveCause::Left], [LeaveCause::Left]]);
+    expect_lockstep(&mut town, &[1, 2]);
+    assert_eq!(town.room(0).phase(), Phase::Solo);
+}
+
+#[test]
+fn lockstep_room_survives_leader_crash() {
+    let mut town = playing(3);
+    let before = [1, 2].map(|house| stalls(&mut town, house));
+    town.crash(0).run_ms(6_000);
+    expect_lockstep(&mut town, &[1, 2]);
+    for (house, before) in [1, 2].into_iter().zip(before) {
+        let stalled = stalls(&mut town, house) - before;
+        assert!((120..=200).contains(&stalled), "three seconds at most: {stalled}\n{}", town.describe());
+        assert_eq!(partings(&town, house), [LeaveCause::TimedOut]);
+    }
+    open(&mut town, 0).run_until("it is back", 4_000, |town| town.is_together(0));
+    expect_lockstep(&mut town, &[0, 1, 2]);
+}
+
+#[test]
+fn reloaded_lockstep_page_gets_slot_back() {
+    let mut town = playing(3);
+    let slots = town.room(1).local_slots();
+    let before = stalls(&mut town, 0);
+    town.room(1).close();
+    town.step();
+    town.crash(1).run_ms(900);
+    open(&mut town, 1).run_until("it is back", 4_000, |town| town.is_together(1));
+    expect_lockstep(&mut town, &[0, 1, 2]);
+    assert_eq!(town.room(1).local_slots(), slots);
+    let stalled = stalls(&mut town, 0) - before;
+    assert!(stalled < 12, "no peer waits for a page that reloads: {stalled} ticks stalled");
+}
+
+#[test]
+fn lockstep_spectator_disturbs_no_player() {
+    let mut town = playing(2);
+    let before = stalls(&mut town, 0);
+    let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
+    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..lockstep(2) };
+    town.open_with(2, watch);
+    town.run_until("it looks on", 3_000, |town| town.room(2).phase() == Phase::Spectating);
+    town.run_ms(3_000);
+    let behind = town.room(0).game().frame - town.room(2).game().frame;
+    assert!(behind < 40, "{behind} frames behind");
+    assert_eq!((stalls(&mut town, 0), town.room(2).game().here), (before, 0b11));
+    let fresh = Presses { frame: 0, here: 0, counts: [0; 4] };
+    town.room(2).restart(fresh, 1, JoinTarget::Code(code)).expect("settings that can be");
+    town.run_until("it plays", 3_000, |town| town.is_together(2));
+    expect_lockstep(&mut town, &[0, 1, 2]);
+}
+
+#[test]
+fn suspended_lockstep_page_is_not_waited_for() {
+    let mut town = playing(2);
+    let (slots, before) = (town.room(1).local_slots(), stalls(&mut town, 0));
+    town.room(1).suspend();
+    town.run_ms(5_000);
+    assert_eq!((town.room(1).phase(), town.room(0).game().here.count_ones()), (Phase::Suspended, 1));
+    assert_eq!(stalls(&mut town, 0), before, "no peer waits for a hidden page");
+    town.room(1).resume();
+    town.run_until("it sits again", 2_000, |town| town.is_together(1));
+    assert_eq!(town.room(1).local_slots(), slots);
+    expect_lockstep(&mut town, &[0, 1]);
+}
+
+#[test]
+fn lockstep_members_start_in_one_frame() {
+    let start = StartMode::HostStarts { join_late: true };
+    let mut cluster = starters::Cluster::<GameEngine<Drill>>::new(start, 3);
+    cluster.all_ready(4);
+    cluster.start(1_000);
+    cluster.run_ms(3_000);
+    let begun = cluster.expect_one_match(&[0, 1, 2, 3]);
+    assert_eq!((begun.round, begun.players), (1, 4));
+    for peer in 0..4 {
+        let Drill { race } = *cluster.room(peer).game();
+        assert!(race.steps > 60, "{} frames", race.steps);
+        // All peers have the first frame in common, and none has played before it.
+        assert!(race.pressed[..4].iter().all(|count| count + 20 > race.steps), "{race:?}");
+        assert_eq!(cluster.room(peer).stats().rollbacks, 0);
+    }
+    // One page is killed and comes back, one joins late.
+    let crashed = cluster.rooms[2].take();
+    cluster.net.crash(2, crashed);
+    cluster.run_ms(300);
+    let code = cluster.code(0);
+    cluster.open(2, JoinTarget::Code(code), StartMode::DropIn);
+    cluster.open(4, JoinTarget::Code(code), StartMode::DropIn);
+    cluster.run_ms(6_000);
+    assert_eq!(cluster.expect_one_match(&[0, 1, 2, 3, 4]), begun);
+    cluster.room(0).host_command(HostCommand::EndMatch).expect("it is the host");
+    cluster.run_ms(500);
+    assert!(cluster.phases().iter().all(|phase| matches!(phase, Phase::Lobby { .. })));
+}
