@@ -29,8 +29,8 @@ const LARGE_BYTES: usize = 24 << 20;
 const LARGE_BYTES_DEBUG: usize = 2 << 20;
 /// A mode that matches by skill in rooms of eight, and one that allows every score, so that only
 /// the reports of players count.
-const GAMES: &str = "[games.siege.modes.skill]\nseats = 8\nskill = true\ndrop_in = false\n\
-                     [games.siege.modes.team]\nseats = 4\nscore_min = -1000000000\nscore_max = 10000000\n\
+const GAMES: &str = "[games.siege.modes.skill]\nplayers = 8\nskill = true\ndrop_in = false\n\
+                     [games.siege.modes.team]\nplayers = 4\nscore_min = -1000000000\nscore_max = 10000000\n\
                      score_per_second_max = 10000000\n";
 
 /// Tells a child process that the server is built. Not `GAGGLE_…`, which are settings of the

@@ -1,4 +1,4 @@
-//! One long match of Gaggle for a profiler: `profile PLAYERS FRAMES LATENCY DELAY`.
+//! One long match of Gaggle alone, for a profiler: `profile PLAYERS FRAMES LATENCY DELAY`.
 
 use bench_timeline::gaggle::Gaggle;
 use bench_timeline::game::Tiny;

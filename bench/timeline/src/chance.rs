@@ -1,26 +1,26 @@
-//! Randomness without state: a draw is a function of the seed and its purpose, so libraries that
-//! send at different moments still meet the same network.
+//! Random numbers without state: a function of the seed and of what is drawn.
 //!
-//! `network`, `game` and `differential` draw from it. Absent: what is drawn.
+//! Two libraries that send at different times thus meet the same conditions. Called by the network,
+//! games and matches. Absent: random numbers inside libraries.
 
-/// A mixed number for this seed and these coordinates (the finalizer of splitmix64).
+/// A well mixed number for a seed and coordinates (finalizer of splitmix64).
 pub fn draw(seed: u64, coordinates: [u64; 3]) -> u64 {
-    coordinates.iter().fold(finalize(seed), |mixed, coordinate| {
-        finalize(mixed.wrapping_add(coordinate.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(1))
+    coordinates.iter().fold(finalise(seed), |mixed, coordinate| {
+        finalise(mixed.wrapping_add(coordinate.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(1))
     })
 }
 
-/// Returns true with this probability.
+/// True with this probability.
 pub fn happens(probability: f64, seed: u64, coordinates: [u64; 3]) -> bool {
     unit(draw(seed, coordinates)) < probability
 }
 
-/// A draw as a fraction from 0 up to but not including 1.
+/// A drawn number as a fraction from 0 to below 1.
 pub fn unit(drawn: u64) -> f64 {
     (drawn >> 11) as f64 / (1u64 << 53) as f64
 }
 
-fn finalize(mut z: u64) -> u64 {
+fn finalise(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

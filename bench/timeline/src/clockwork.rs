@@ -1,7 +1,8 @@
-//! Peers with clocks of their own: each ticks by its clock, at the speed its session asks for, and
-//! reads its socket only then. Gaggle alone, because other libraries leave time to the game.
+//! Peers with clocks of their own, each of which ticks when its clock is due, at its session's
+//! speed.
 //!
-//! `rows::time` runs it. Absent: what is judged.
+//! A peer reads its socket only then. Gaggle alone: the other libraries leave time to the game.
+//! Called by `rows/time.rs`. Absent: figures of the report.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,44 +16,44 @@ use crate::gaggle::session;
 use crate::link::{Wire, link};
 use crate::network::{NetConditions, Network, Socket};
 
-/// Resolution of the simulated time.
+/// Virtual time between two steps of all peers.
 const STEP_US: u64 = 1_000;
 
-/// Frames a peer that slept may catch up at once.
+/// Most frames that a peer catches up at once.
 const MAKE_UP_TICKS_MAX: u32 = 4;
 
-/// Least distance between two taps of a player, in ticks: two taps in one frame are one for any
-/// library.
+/// Least distance of two taps of one player, in ticks: two taps in one frame are one, which no
+/// library can tell apart.
 const TAP_TICKS_MIN: u64 = 10;
 
-/// A held direction, and a button pressed and released between two ticks.
+/// A held number, and a button that is pressed and released between two ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Input)]
 pub struct Pad {
-    /// The held direction.
+    /// What is held; changes are counted.
     pub held: u8,
     /// Whether the button was tapped.
     #[input(one_shot)]
     pub tap: bool,
 }
 
-/// Actions of one player as the game saw them.
+/// What one player did, as counted by the game.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, State)]
 pub struct Seen {
     held: u8,
-    /// Changes of the held direction.
+    /// Changes of what is held.
     pub changes: u32,
     /// Taps of the button.
     pub taps: u32,
 }
 
-/// A game that counts its inputs, to show lost and doubled ones.
+/// A game that counts its inputs, so that a lost or repeated one shows.
 #[derive(Clone, PartialEq, Eq, Default, Debug, State)]
 pub struct Ledger {
     seen: [Seen; 4],
 }
 
 impl Ledger {
-    /// Actions of this player.
+    /// What a player did, as this game saw it.
     pub fn seen(&self, player: usize) -> Seen {
         self.seen[player]
     }
@@ -79,14 +80,14 @@ pub struct Machine {
     pace: TickClock,
     /// Speed of its clock, in millionths.
     pub clock_ppm: u64,
-    /// It does nothing before this time.
+    /// True time before which it does nothing, in microseconds.
     pub asleep_until_us: u64,
     ticks: u64,
     pressed: Seen,
     tapped_at: u64,
-    /// Ticks in which the match did not advance.
+    /// Ticks without a new frame.
     pub stalled: u64,
-    /// Largest deviation of its speed from 1 so far, in millionths.
+    /// Largest deviation of its speed from 1, in millionths.
     pub bend_ppm_max: u32,
 }
 
@@ -101,24 +102,24 @@ impl Machine {
         self.timeline.game()
     }
 
-    /// Actions its player really made.
+    /// What its player really did.
     pub fn pressed(&self) -> Seen {
         self.pressed
     }
 
-    /// Position in the match, in frames.
+    /// Its position in the match, in frames and fractions.
     pub fn position(&self) -> f64 {
         let frame = f64::from(self.session().current_frame().number());
         frame + f64::from(self.pace.alpha_permille()) / 1_000.0
     }
 
-    /// Its clock does not count the time it slept, like that of a suspended page.
+    /// Restarts its clock: time asleep is lost, as to a suspended page.
     fn wake(&mut self, now: Micros) {
         self.pace = TickClock::new(60, now);
     }
 }
 
-/// Peers on a network.
+/// All peers, and the network between them.
 pub struct Clockwork {
     network: Rc<RefCell<Network<Vec<u8>>>>,
     /// Peers, by slot.
@@ -130,10 +131,10 @@ pub struct Clockwork {
 }
 
 impl Clockwork {
-    /// Connected peers with exact clocks, one player each.
+    /// Peers with perfect clocks and one player each, in a running match.
     ///
     /// # Panics
-    /// If they are not connected within ten seconds.
+    /// If the handshake takes more than ten seconds.
     pub fn new(players: usize, config: &TimelineConfig, weather: NetConditions, seed: u64) -> Clockwork {
         let clear = NetConditions { jitter_us: 0, loss: 0.0, ..weather };
         let network = Rc::new(RefCell::new(Network::new(players, clear, seed)));
@@ -161,17 +162,17 @@ impl Clockwork {
         clockwork
     }
 
-    /// The network, to change its conditions.
+    /// Network, to change its conditions.
     pub fn network(&self) -> std::cell::RefMut<'_, Network<Vec<u8>>> {
         self.network.borrow_mut()
     }
 
-    /// True time, in microseconds.
+    /// True time in microseconds, which no peer sees.
     pub fn now_us(&self) -> u64 {
         self.now_us
     }
 
-    /// Runs for this many seconds; `watch` is called at every step.
+    /// Runs for some seconds of true time; `watch` sees every step.
     pub fn run(&mut self, seconds: f64, mut watch: impl FnMut(&Clockwork)) {
         let end_us = self.now_us + (seconds * 1e6) as u64;
         while self.now_us < end_us {
@@ -232,9 +233,9 @@ impl Machine {
         if happens(0.05, seed, drawn(2)) && self.ticks >= self.tapped_at + TAP_TICKS_MIN {
             self.tapped_at = self.ticks;
             self.pressed.taps += 1;
-            session.set_input(slot, Pad { held, tap: true }).expect("the peer's own slot is local");
+            session.set_input(slot, Pad { held, tap: true }).expect("a local slot");
         }
         // Released before the tick samples it.
-        session.set_input(slot, Pad { held, tap: false }).expect("the peer's own slot is local");
+        session.set_input(slot, Pad { held, tap: false }).expect("a local slot");
     }
 }

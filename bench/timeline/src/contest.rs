@@ -1,6 +1,7 @@
-//! The interface of a measured library, and the counted game it drives.
+//! Interface of a library under measurement.
 //!
-//! Each library implements [`Contestant`]; `matches` and `cost` call it. Absent: any one library.
+//! Implemented in one file per library. Absent: the network, the game, how a match runs
+//! (`matches.rs`).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +11,7 @@ use gaggle_kit::State;
 use crate::game::Game;
 use crate::network::Socket;
 
-/// One peer of a match in one library.
+/// One peer of a match, played through one library.
 pub trait Contestant: Sized {
     /// Name of the library in the report.
     const NAME: &'static str;
@@ -18,98 +19,98 @@ pub trait Contestant: Sized {
     /// Game of the match.
     type Game: Game;
 
-    /// Type the library sends through its socket.
+    /// What the library hands to its socket.
     type Packet;
 
-    /// A peer with the player of the same number.
+    /// Creates peer `me`, which has the player of the same number.
     fn join(setup: &Setup, me: usize, socket: Socket<Self::Packet>) -> Self;
 
-    /// Continues the handshake, if the library has one; true once the match can begin.
+    /// Advances the handshake, if the library has one. True once the match can start.
     fn ready(&mut self) -> bool;
 
-    /// One frame: receive, submit the input, simulate, send. A stalled peer gets the same input
-    /// again in the next step.
+    /// One frame: receive, add the sample, simulate, send. A stalled peer gets the same sample
+    /// again in its next step.
     fn step(&mut self, sample: <Self::Game as Game>::Input) -> Step;
 
-    /// The game and the calls made to it.
+    /// The game, and the calls it got.
     fn stage(&self) -> &Stage<Self::Game>;
 
-    /// Takes a snapshot in the way the library does.
+    /// Takes a snapshot, in the way the library makes the game do it.
     fn keep(snapshot: &mut Self::Game, game: &Self::Game) {
         snapshot.copy_from(game);
     }
 }
 
-/// Settings shared by all peers of a match.
+/// Settings that all peers of a match share.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Players, each at a peer of its own.
+    /// Players, each on a peer of its own.
     pub players: usize,
-    /// Prediction window, in the unit of the library.
+    /// Prediction window, as the library counts it.
     pub window: usize,
     /// Input delay in frames.
     pub delay: usize,
-    /// Seed of inputs, losses and the library's own randomness.
+    /// Seed of inputs, losses and random numbers of the library.
     pub seed: u64,
-    /// Whether messages are encoded to bytes, for libraries that leave this to their socket.
+    /// Whether messages are encoded to bytes, where a library leaves that to its socket.
     pub encoded: bool,
-    /// Log of the game's calls, if it is recorded.
+    /// Log of the game's calls, if they are recorded.
     pub log: Option<Log>,
 }
 
 impl Setup {
-    /// Window 8 and no input delay.
+    /// Window 8, no input delay, seed 1.
     pub fn players(players: usize) -> Setup {
         Setup { players, window: 8, delay: 0, seed: 1, encoded: false, log: None }
     }
 
-    /// Sets the prediction window.
+    /// The same with another prediction window.
     #[must_use]
     pub fn window(self, window: usize) -> Setup {
         Setup { window, ..self }
     }
 
-    /// Sets the input delay.
+    /// The same with another input delay.
     #[must_use]
     pub fn delay(self, delay: usize) -> Setup {
         Setup { delay, ..self }
     }
 
-    /// Sets the seed.
+    /// The same with another seed.
     #[must_use]
     pub fn seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
-    /// Lets messages be encoded to bytes.
+    /// The same with messages encoded to bytes.
     #[must_use]
     pub fn encoded(self) -> Setup {
         Setup { encoded: true, ..self }
     }
 }
 
-/// Result of a step.
+/// Outcome of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The library waits for input of a peer.
+    /// No new frame: the library waits for a peer's input.
     Stalled,
-    /// The match advanced by one frame.
+    /// The match is one frame further.
     Advanced,
 }
 
-/// Counts of the calls to the game.
+/// Numbers of calls of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Calls {
     /// Frames simulated, resimulated ones included.
     pub ticks: u64,
     /// Snapshots taken by the library.
     pub saves: u64,
-    /// Number of snapshots loaded.
+    /// Snapshots restored by the library.
     pub loads: u64,
 }
 
 impl Calls {
-    /// Difference to an earlier count.
+    /// Calls made since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Calls) -> Calls {
         Calls {
@@ -120,23 +121,23 @@ impl Calls {
     }
 }
 
-/// One call to the game.
+/// One call of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
     /// Simulated a frame.
     Tick,
-    /// The state before this frame was saved.
+    /// Took a snapshot before this frame.
     Save(u32),
-    /// The state before this frame was loaded.
+    /// Restored the snapshot before this frame.
     Load(u32),
-    /// The saved state before this frame was hashed.
+    /// Hashed the snapshot before this frame.
     Hash(u32),
 }
 
-/// Calls to the games of all peers, in order, with the peer.
+/// Calls of all games, with the number of the peer, in order of time.
 pub type Log = Rc<RefCell<Vec<(usize, Call)>>>;
 
-/// A peer's game with counted calls.
+/// A peer's game, whose calls are counted.
 #[derive(Debug)]
 pub struct Stage<G> {
     /// Game that the library drives.
@@ -147,12 +148,12 @@ pub struct Stage<G> {
 }
 
 impl<G: Game> Stage<G> {
-    /// A new game of this peer.
+    /// A new game for peer `me`.
     pub fn new(setup: &Setup, me: usize) -> Stage<G> {
         Stage { game: G::new(), calls: Calls::default(), me, log: setup.log.clone() }
     }
 
-    /// Counts so far.
+    /// Numbers of calls so far.
     pub fn calls(&self) -> Calls {
         self.calls
     }
@@ -164,19 +165,19 @@ impl<G: Game> Stage<G> {
         self.game.tick(inputs);
     }
 
-    /// Records that the library saved a snapshot.
+    /// Counts a snapshot taken before `frame`.
     pub fn saved(&mut self, frame: u32) {
         self.calls.saves += 1;
         self.note(Call::Save(frame));
     }
 
-    /// Records that the library loaded a snapshot.
+    /// Counts a snapshot restored from before `frame`.
     pub fn loaded(&mut self, frame: u32) {
         self.calls.loads += 1;
         self.note(Call::Load(frame));
     }
 
-    /// Records that the library hashed a snapshot.
+    /// Records a hash of the snapshot before `frame`.
     pub fn hashed(&mut self, frame: u32) {
         self.note(Call::Hash(frame));
     }

@@ -1,8 +1,8 @@
 //! CPU time and allocations per frame and peer, net of the game.
 //!
-//! The game's part is measured by repeating the logged calls of a match on games alone; the rest is
-//! the library's, the in-memory socket included. Only Gaggle hashes, for its desync detection.
-//! `rows` call it. Absent: targets.
+//! The game's part is measured: one match records every tick, save, load and hash; the same calls
+//! are then made on games alone and timed. The rest is the library's, its socket in memory
+//! included. Only Gaggle asks for hashes. Called by `rows/`. Absent: which setups are compared.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -17,33 +17,34 @@ use crate::game::{Game, Pressed};
 use crate::matches::Match;
 use crate::network::NetConditions;
 
-/// Frames played before measuring, so that buffers have grown.
+/// Frames played before measurement, in which buffers grow.
 const WARM_UP_FRAMES: u64 = 240;
 
-/// Cost of a frame at one peer.
+/// Cost of a frame for one peer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
-    /// CPU time of the thread with the game, in nanoseconds.
+    /// CPU time of the thread, the game included, in nanoseconds.
     pub total_ns: f64,
     /// CPU time without the game's ticks, saves and loads, in nanoseconds.
     pub net_ns: f64,
     /// Heap allocations, those of the game included.
     pub allocations: f64,
-    /// Frames simulated per frame of the match: 1 without rollback.
+    /// Frames simulated; 1 without rollback.
     pub ticks: f64,
 }
 
-/// A measurement that is repeated in turns with others.
+/// A measurement that is repeated, in turn with others.
 pub trait Meter {
     /// One measurement with this seed.
     fn lap(&self, seed: u64) -> Cost;
 
-    /// Plays `frames` frames after the warm-up, then repeats their game calls `replays` times
-    /// without a library, for profilers that count from outside.
+    /// Plays `frames` frames after the warm-up, then makes their game calls `replays` times without
+    /// a library, for profilers that count from outside.
     fn exercise(&self, frames: u64, replays: u64);
 }
 
-/// Medians of meters measured in turns, so that other load affects all equally; in order.
+/// Measures all in turn, so that other load on the machine affects all alike. Medians, in order of
+/// `meters`.
 pub fn in_turn(meters: &[Box<dyn Meter>], laps: u64) -> Vec<Cost> {
     let mut measured = vec![Vec::new(); meters.len()];
     for seed in 1..=laps {
@@ -73,7 +74,7 @@ pub struct Course<C> {
 }
 
 impl<C: Contestant + 'static> Course<C> {
-    /// Matches of this many frames.
+    /// A meter of matches of `frames` frames.
     pub fn meter(setup: &Setup, weather: NetConditions, frames: u64) -> Box<dyn Meter> {
         let setup = setup.clone();
         Box::new(Course::<C> { setup, weather, frames, contestant: PhantomData })
@@ -96,7 +97,7 @@ impl<C: Contestant> Meter for Course<C> {
 
         let tallies = game.tallies();
         let ticks = tallies.iter().map(|tally| tally.calls.ticks).sum::<u64>() as f64;
-        // Per frame of the match, so that a library that stalls is charged for waiting.
+        // Per frame of the match, so that a library that stalls pays for waiting.
         let advanced = tallies.iter().map(|tally| tally.advanced).sum::<u64>() as f64;
         let mut alone = Alone::<C>::new(&setup);
         alone.play(&log[..warm_up]);
@@ -120,13 +121,14 @@ impl<C: Contestant> Meter for Course<C> {
         let (log, warm_up) = calls::<C>(&self.setup, self.weather, frames);
         let mut alone = Alone::<C>::new(&self.setup);
         for _ in 0..replays {
-            // Only calls after the warm-up, by which two matches of different length differ.
+            // Only what follows the warm-up, which is what two matches of different length differ
+            // by.
             alone.play(&log[warm_up..]);
         }
     }
 }
 
-/// Calls of a match to its games, and how many of them belong to the warm-up.
+/// Game calls of a match, and how many of them belong to the warm-up.
 fn calls<C: Contestant>(setup: &Setup, weather: NetConditions, frames: u64) -> (Vec<(usize, Call)>, usize) {
     let log = Rc::new(RefCell::new(Vec::new()));
     let logged = Setup { log: Some(Rc::clone(&log)), ..setup.clone() };

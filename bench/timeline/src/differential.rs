@@ -1,8 +1,8 @@
-//! The same inputs over the same bad network through a library and in a straight run: the states at
-//! one frame must be equal.
+//! Matches that two libraries and a straight run without one must end in the same state.
 //!
-//! That state is noted inside the state, so rollback corrects it too; on a good network it becomes
-//! final. The differential test and `rows::agreement` play it. Absent: cost.
+//! The state at one frame is noted inside the state, so that rollback corrects the note too; after
+//! enough time on a good network it is final. Called by `rows/agreement.rs` and tests. Absent:
+//! measurement.
 
 use std::fmt;
 
@@ -17,13 +17,13 @@ use crate::network::{NetConditions, frame_us};
 /// Frame whose state is compared: three seconds into the match.
 const NOTED_FRAME: u32 = 180;
 
-/// Steps on the bad network at most.
+/// Steps on the bad network.
 const STORM_STEPS: u64 = 360;
 
-/// Steps on a good network, for all peers to confirm the noted frame.
+/// Least steps on the good network, in which all peers confirm the noted frame.
 const CLEAR_STEPS: u64 = 180;
 
-/// The game with a note of its state at one frame.
+/// A game that notes its hash at one frame.
 #[derive(Clone, PartialEq, Eq, Debug, State)]
 pub struct Diary {
     frame: u32,
@@ -51,7 +51,7 @@ impl Game for Diary {
     }
 }
 
-/// Players, window, delay and network of a match, drawn from a seed.
+/// A match drawn from a seed: players, window, delay, network.
 #[derive(Clone, Debug)]
 pub struct Trial {
     setup: Setup,
@@ -60,7 +60,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Draws the trial of this seed.
+    /// Trial of this seed.
     pub fn draw(seed: u64) -> Trial {
         let mut draws = 0;
         let mut below = |limit: u64| {
@@ -68,8 +68,8 @@ impl Trial {
             draw(seed, [draws, 0, 0]) % limit
         };
         let players = 2 + below(3) as usize;
-        // Lockstep in one of eight. Window 1 is left out: ggrs takes it for no prediction but with
-        // rollback, which stalls at any latency.
+        // Lockstep in one of eight. Window 1 of ggrs predicts nothing but rolls back, and stalls
+        // with any latency.
         let window = if below(8) == 0 { 0 } else { 2 + below(11) as usize };
         let delay = below(4) as usize;
         let setup = Setup::players(players).window(window).delay(delay).seed(seed);
@@ -104,11 +104,11 @@ impl Trial {
         }
         game.network().set_weather(NetConditions::latency(2));
         let mut left = CLEAR_STEPS;
-        // A lockstep match may be slow on a bad network: wait until all peers are past the frame.
+        // Lockstep on a bad network may be slow: waits until all peers are past the frame.
         while left > 0 || game.peers().iter().any(|peer| peer.stage().game.frame <= NOTED_FRAME) {
             game.step();
             left = left.saturating_sub(1);
-            assert!(game.steps() < 100_000, "{} makes no progress: {self:?}", C::NAME);
+            assert!(game.steps() < 100_000, "{} takes more than 100,000 steps: {self:?}", C::NAME);
         }
         let straight: Diary = straight_run(game.presses(), self.setup.delay, NOTED_FRAME as usize);
         for (peer, contestant) in game.peers().iter().enumerate() {
@@ -121,7 +121,7 @@ impl Trial {
     }
 }
 
-/// A library whose state differs from the straight run.
+/// A library that ended in another state than the straight run.
 #[derive(Clone, Debug)]
 pub struct Mismatch {
     library: &'static str,

@@ -1,4 +1,7 @@
-//! fortress-rollback 0.13 as a contestant. Absent: other libraries.
+//! fortress-rollback 0.13 as a contestant.
+//!
+//! Called by `rows/` through [`Contestant`]. Absent: settings of its own beyond what a comparison
+//! needs.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,19 +19,19 @@ use crate::contest::{Contestant, Setup, Stage, Step};
 use crate::game::Game;
 use crate::network::Socket;
 
-/// A peer in fortress-rollback.
+/// A peer played through fortress-rollback.
 pub struct Fortress<G: Game> {
     session: P2PSession<Types<G>>,
     stage: Stage<G>,
     me: PlayerHandle,
 }
 
-/// Type fortress-rollback sends; see [`crate::ggrs::Packet`].
+/// What fortress-rollback hands to its socket; see [`crate::ggrs::Packet`].
 #[derive(Debug)]
 pub enum Packet {
-    /// The message as a value.
+    /// A message as it is handed over.
     Value(Message),
-    /// Bytes as its UDP socket sends them.
+    /// A message as its UDP socket encodes it.
     Bytes(Vec<u8>),
 }
 
@@ -54,17 +57,17 @@ impl<G: Game> Contestant for Fortress<G> {
         };
         let mut builder = SessionBuilder::<Types<G>>::new()
             .with_num_players(setup.players)
-            .expect("player count of a match is valid")
+            .expect("at least one player")
             .with_max_prediction_window(setup.window)
             .with_input_delay(setup.delay)
-            .expect("input delay of a match is valid")
+            .expect("a small delay")
             .with_protocol_config(protocol)
-            // Longer than any blackout: no peer times out in these matches.
+            // Longer than any blackout: a silent peer returns in these matches.
             .with_disconnect_timeout(Duration::from_secs(60))
             .with_disconnect_notify_delay(Duration::from_secs(30));
         for player in 0..setup.players {
             let seat = if player == me { PlayerType::Local } else { PlayerType::Remote(player) };
-            builder = builder.add_player(seat, PlayerHandle::new(player)).expect("each player is added once");
+            builder = builder.add_player(seat, PlayerHandle::new(player)).expect("each player once");
         }
         let socket = Endpoint { socket, encoded: setup.encoded };
         let session = builder.start_p2p_session(socket).expect("all players were added");
@@ -93,7 +96,7 @@ impl<G: Game> Contestant for Fortress<G> {
                 }
                 FortressRequest::LoadGameState { cell, frame } => {
                     self.stage.loaded(frame.as_i32() as u32);
-                    self.stage.game = cell.load().expect("it loads only saved states");
+                    self.stage.game = cell.load().expect("a saved frame");
                 }
                 FortressRequest::AdvanceFrame { inputs } => {
                     self.stage.tick(inputs.iter().map(|(input, _)| *input));
@@ -109,7 +112,7 @@ impl<G: Game> Contestant for Fortress<G> {
     }
 
     fn keep(snapshot: &mut G, game: &G) {
-        // Its cells own a state each.
+        // Its cells take a state by value.
         *snapshot = game.clone();
     }
 }
@@ -122,10 +125,10 @@ struct Endpoint {
 impl NonBlockingSocket<usize> for Endpoint {
     fn send_to(&mut self, message: &Message, to: &usize) {
         if self.encoded {
-            let bytes = codec::encode(message).expect("its messages can be encoded");
+            let bytes = codec::encode(message).expect("encode a message");
             self.socket.send(*to, bytes.len(), Packet::Bytes(bytes));
         } else {
-            // The in-memory socket makes this copy, not the library.
+            // The copy is the cost of a socket in memory, not the library's.
             let message = uncounted(|| message.clone());
             self.socket.send(*to, 0, Packet::Value(message));
         }
@@ -136,9 +139,7 @@ impl NonBlockingSocket<usize> for Endpoint {
         while let Some((from, packet)) = self.socket.receive() {
             let message = match packet {
                 Packet::Value(message) => message,
-                Packet::Bytes(bytes) => {
-                    codec::decode_message(&bytes).expect("an encoded message can be decoded").0
-                }
+                Packet::Bytes(bytes) => codec::decode_message(&bytes).expect("decode an encoded message").0,
             };
             messages.push((from, message));
         }

@@ -1,4 +1,7 @@
-//! Gaggle's timeline as a contestant. Absent: other libraries.
+//! Gaggle's timeline as a contestant.
+//!
+//! Called by `rows/` through [`Contestant`], and by `clockwork.rs` and `maze.rs` for sessions.
+//! Absent: the network (`link.rs`).
 
 use gaggle_kit::{Micros, Slot, state_hash};
 use gaggle_link::Endpoint;
@@ -11,7 +14,7 @@ use crate::game::Game;
 use crate::link::{Wire, link, peer_id};
 use crate::network::Socket;
 
-/// A peer in Gaggle.
+/// A peer played through Gaggle.
 pub struct Gaggle<G: Game> {
     session: Session<G::Input>,
     snapshots: Snapshots<G>,
@@ -22,28 +25,28 @@ pub struct Gaggle<G: Game> {
     players: usize,
 }
 
-/// Settings of the benches: the defaults, with a fixed input delay.
+/// Default settings of the library, except for the window and a fixed input delay.
 pub fn config(setup: &Setup) -> TimelineConfig {
     let delay = setup.delay as u32;
     TimelineConfig {
         late_policy: LatePolicy::Stall { prediction_frames: setup.window as u32 },
         input_delay_frames: delay,
         input_delay_range: (delay, delay),
-        // Longer than any blackout: no peer times out in these matches.
+        // Longer than any blackout: a silent peer returns in these matches.
         interrupted_after: Micros::from_secs(30),
         timeout: Micros::from_secs(60),
         ..TimelineConfig::default()
     }
 }
 
-/// A session in which each peer has one player.
+/// A session of peer `me`, in a match in which every peer has one player.
 ///
 /// # Panics
 /// If the settings are out of range.
 pub fn session<I: gaggle_kit::Input>(config: TimelineConfig, players: usize, me: usize) -> Session<I> {
     let seats: Vec<PeerSlots> =
         (0..players).map(|player| PeerSlots::new(peer_id(player), Slot::at(player))).collect();
-    Session::new(config, peer_id(me), &seats, Incarnation(me as u32 + 1)).expect("the settings are valid")
+    Session::new(config, peer_id(me), &seats, Incarnation(me as u32 + 1)).expect("valid settings")
 }
 
 impl<G: Game> Contestant for Gaggle<G> {
@@ -77,7 +80,7 @@ impl<G: Game> Contestant for Gaggle<G> {
     fn step(&mut self, sample: G::Input) -> Step {
         let now = Micros::new(self.link.carrier().now_us());
         self.exchange.receive(now, &mut self.link, &mut self.session);
-        self.session.set_input(self.slot, sample).expect("the peer's own slot is local");
+        self.session.set_input(self.slot, sample).expect("a local slot");
         let tick = self.session.tick(now);
         self.fulfil_requests();
         self.exchange.send(now, &mut self.link, &mut self.session);
@@ -94,7 +97,7 @@ impl<G: Game> Contestant for Gaggle<G> {
 }
 
 impl<G: Game> Gaggle<G> {
-    /// Does the same as `gaggle_timeline::Timeline`, with each call counted.
+    /// Serves requests as `gaggle_timeline::Timeline` does, and counts every call.
     fn fulfil_requests(&mut self) {
         let players = self.players;
         while let Some(request) = self.session.poll_request() {
@@ -105,7 +108,7 @@ impl<G: Game> Gaggle<G> {
                 }
                 Request::Load { sim: SimId::Live, frame } => {
                     self.stage.loaded(frame.number());
-                    let saved = self.snapshots.get(frame).expect("the session loads only saved states");
+                    let saved = self.snapshots.get(frame).expect("a saved frame");
                     self.stage.game.copy_from(saved);
                 }
                 Request::Advance { sim: SimId::Live, inputs } => {

@@ -1,14 +1,14 @@
-//! The game of all libraries: a block of numbers that every tick mixes with all inputs, so equal
-//! states mean equal inputs at equal frames.
+//! The game of all matches: a block of numbers that every tick mixes with all inputs.
 //!
-//! Contestants drive it. Absent: network, libraries.
+//! A wrong, missing or misplaced input changes the state for good, so equal states mean equal
+//! inputs at equal frames. Played through every library. Absent: anything of a library.
 
 use gaggle_kit::{Input, State};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::chance::{draw, happens};
 
-/// A game that every library can play.
+/// A game that any library can play.
 pub trait Game: State + 'static {
     /// Input of a player in a frame.
     type Input: Pressed;
@@ -19,16 +19,16 @@ pub trait Game: State + 'static {
     /// Simulates one frame.
     fn tick(&mut self, inputs: impl Iterator<Item = Self::Input>);
 
-    /// A hash that is equal exactly if the states are.
+    /// A hash of the state.
     fn digest(&self) -> u64;
 }
 
-/// An input with the statistics of a real device.
+/// An input that the bench can produce.
 pub trait Pressed: Input + Serialize + DeserializeOwned {
-    /// Probability of a change from one frame to the next.
+    /// Probability that it changes from one frame to the next.
     const CHANGES: f64;
 
-    /// The input for a random number.
+    /// Input derived from a number.
     fn from_number(number: u64) -> Self;
 
     /// The input as a number.
@@ -61,7 +61,7 @@ impl Pressed for u64 {
     }
 }
 
-/// Inputs of one player by frame, the same for all libraries.
+/// Inputs of a player, frame by frame; the same for every library.
 pub fn presses<I: Pressed>(frames: usize, player: usize, seed: u64) -> Vec<I> {
     let mut held = I::default();
     (0..frames as u64)
@@ -80,10 +80,10 @@ pub fn presses<I: Pressed>(frames: usize, player: usize, seed: u64) -> Vec<I> {
         .collect()
 }
 
-/// Numbers a tick reads at most, so that a larger state costs copies, not time per tick.
+/// Most numbers that a tick mixes: a larger state costs its copies, not its rules.
 const WALKED: usize = 556;
 
-/// `N` numbers in the struct, played with held buttons.
+/// `N` numbers inside the struct, played with held buttons.
 #[derive(Clone, PartialEq, Eq, Debug, State)]
 pub struct Block<const N: usize> {
     frame: u32,
@@ -92,7 +92,7 @@ pub struct Block<const N: usize> {
 
 /// Game of the published figures: 556 numbers, 2.2 KB.
 pub type Arena = Block<555>;
-/// A very small game of 64 bytes, which shows the library's own cost.
+/// A game of 64 bytes, so that the library's own cost shows.
 pub type Tiny = Block<15>;
 
 impl<const N: usize> Game for Block<N> {
@@ -112,7 +112,7 @@ impl<const N: usize> Game for Block<N> {
     }
 }
 
-/// 64 bytes, played with an 8-byte input that changes in every frame.
+/// A game of 64 bytes whose 8-byte input changes in every frame.
 #[derive(Clone, PartialEq, Eq, Debug, State)]
 pub struct TinyStick {
     frame: u32,
@@ -167,7 +167,7 @@ fn mix<I: Pressed>(numbers: &mut [i32], frame: u32, inputs: impl Iterator<Item =
     let pressed = inputs.fold(u64::from(frame), |all, input| {
         (all.rotate_left(9) ^ input.number()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     });
-    // Each number depends on the one before, so that a tick takes time.
+    // Each number depends on the one before, so that a tick takes its time.
     let mut carried = (pressed ^ (pressed >> 32)) as i32;
     for number in numbers {
         carried = (carried.rotate_left(5) ^ *number).wrapping_add(carried);
@@ -181,7 +181,7 @@ fn digest(frame: u32, numbers: &[i32]) -> u64 {
     })
 }
 
-/// The game without a network: each input acts `delay` frames later.
+/// Plays the inputs, each `delay` frames later, without a network.
 pub fn straight_run<G: Game>(presses: &[Vec<G::Input>], delay: usize, frames: usize) -> G {
     let mut game = G::new();
     for frame in 0..frames {
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_more_press_changes_whole_state_for_good() {
+    fn one_changed_input_changes_state_for_good() {
         let mut pressed = vec![presses::<u8>(500, 0, 1), presses::<u8>(500, 1, 1)];
         let right: Arena = straight_run(&pressed, 0, 500);
         pressed[1][3] ^= 1;
@@ -208,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn states_have_documented_sizes() {
+    fn states_have_sizes_of_their_names() {
         assert_eq!(size_of::<Arena>(), 2_224);
         assert_eq!(size_of::<Tiny>(), 64);
         assert_eq!(Large::new().numbers.len() * 4, 102_400);
     }
 
     #[test]
-    fn inputs_change_with_documented_probability() {
+    fn inputs_change_as_often_as_promised() {
         let changes = |inputs: &[u8]| inputs.windows(2).filter(|pair| pair[0] != pair[1]).count();
         let held = presses::<u8>(100_000, 3, 9);
         assert!((9_700..10_300).contains(&changes(&held)), "{}", changes(&held));

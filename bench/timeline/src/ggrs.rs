@@ -1,4 +1,7 @@
-//! ggrs 0.13 as a contestant. Absent: other libraries.
+//! ggrs 0.13 as a contestant.
+//!
+//! Called by `rows/` through [`Contestant`]. Absent: settings of its own beyond what a comparison
+//! needs.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -14,20 +17,20 @@ use crate::contest::{Contestant, Setup, Stage, Step};
 use crate::game::Game;
 use crate::network::Socket;
 
-/// A peer in ggrs.
+/// A peer played through ggrs.
 pub struct Ggrs<G: Game> {
     session: P2PSession<Types<G>>,
     stage: Stage<G>,
     me: usize,
 }
 
-/// Type ggrs sends. It passes messages to a socket as values; its UDP socket encodes them with
-/// bincode, which an in-memory socket may omit.
+/// What ggrs hands to its socket: messages as values, which its UDP socket encodes with bincode and
+/// a socket in memory need not.
 #[derive(Debug)]
 pub enum Packet {
-    /// The message as a value.
+    /// A message as it is handed over.
     Value(Message),
-    /// Bytes as its UDP socket sends them.
+    /// A message as its UDP socket encodes it.
     Bytes(Vec<u8>),
 }
 
@@ -48,15 +51,15 @@ impl<G: Game> Contestant for Ggrs<G> {
     fn join(setup: &Setup, me: usize, socket: Socket<Packet>) -> Ggrs<G> {
         let mut builder = SessionBuilder::<Types<G>>::new()
             .with_num_players(setup.players)
-            .expect("player count of a match is valid")
+            .expect("at least one player")
             .with_max_prediction_window(setup.window)
             .with_input_delay(setup.delay)
-            // Longer than any blackout: no peer times out in these matches.
+            // Longer than any blackout: a silent peer returns in these matches.
             .with_disconnect_timeout(Duration::from_secs(60))
             .with_disconnect_notify_delay(Duration::from_secs(30));
         for player in 0..setup.players {
             let seat = if player == me { PlayerType::Local } else { PlayerType::Remote(player) };
-            builder = builder.add_player(seat, player).expect("each player is added once");
+            builder = builder.add_player(seat, player).expect("each player once");
         }
         let socket = Endpoint { socket, encoded: setup.encoded };
         let session = builder.start_p2p_session(socket).expect("all players were added");
@@ -71,7 +74,7 @@ impl<G: Game> Contestant for Ggrs<G> {
 
     fn step(&mut self, sample: G::Input) -> Step {
         let before = self.session.current_frame();
-        self.session.add_local_input(self.me, sample).expect("the peer's own player is local");
+        self.session.add_local_input(self.me, sample).expect("a local player");
         let requests = match self.session.advance_frame() {
             Ok(requests) => requests,
             Err(GgrsError::PredictionThreshold) => return Step::Stalled,
@@ -85,7 +88,7 @@ impl<G: Game> Contestant for Ggrs<G> {
                 }
                 GgrsRequest::LoadGameState { cell, frame } => {
                     self.stage.loaded(frame as u32);
-                    self.stage.game = cell.load().expect("ggrs loads only saved states");
+                    self.stage.game = cell.load().expect("a saved frame");
                 }
                 GgrsRequest::AdvanceFrame { inputs } => {
                     self.stage.tick(inputs.iter().map(|(input, _)| *input));
@@ -101,7 +104,7 @@ impl<G: Game> Contestant for Ggrs<G> {
     }
 
     fn keep(snapshot: &mut G, game: &G) {
-        // Its cells own a state each.
+        // Its cells take a state by value.
         *snapshot = game.clone();
     }
 }
@@ -114,10 +117,10 @@ struct Endpoint {
 impl NonBlockingSocket<usize> for Endpoint {
     fn send_to(&mut self, message: &Message, to: &usize) {
         if self.encoded {
-            let bytes = bincode::serialize(message).expect("messages of ggrs can be encoded");
+            let bytes = bincode::serialize(message).expect("encode a message");
             self.socket.send(*to, bytes.len(), Packet::Bytes(bytes));
         } else {
-            // The in-memory socket makes this copy, not the library.
+            // The copy is the cost of a socket in memory, not the library's.
             let message = uncounted(|| message.clone());
             self.socket.send(*to, 0, Packet::Value(message));
         }
@@ -128,9 +131,7 @@ impl NonBlockingSocket<usize> for Endpoint {
         while let Some((from, packet)) = self.socket.receive() {
             let message = match packet {
                 Packet::Value(message) => message,
-                Packet::Bytes(bytes) => {
-                    bincode::deserialize(&bytes).expect("an encoded message can be decoded")
-                }
+                Packet::Bytes(bytes) => bincode::deserialize(&bytes).expect("decode an encoded message"),
             };
             messages.push((from, message));
         }

@@ -1,8 +1,8 @@
-//! The timeline beside other rollback libraries: the same game, network, inputs and seeds in one
-//! thread and virtual time, so that all figures except CPU time are exact.
+//! Comparison of Gaggle's timeline with other rollback libraries.
 //!
-//! A library implements [`Contestant`] in one file; rows play a [`Match`] and read its [`Tally`].
-//! Absent: real networks.
+//! All play the same game with the same inputs and network, in one thread and in virtual time, so
+//! all figures but CPU time are exact. A library implements [`Contestant`]; a scenario plays a
+//! [`Match`] and reads its [`Tally`]. Called by `main.rs`. Absent: the report's format.
 
 pub mod chance;
 pub mod clockwork;

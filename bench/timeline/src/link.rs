@@ -1,13 +1,13 @@
-//! Gaggle's links over the in-memory socket.
+//! Gaggle's links over the network of the bench.
 //!
-//! The contestant `gaggle` and `clockwork` use it. Absent: path choice, encryption.
+//! Called by `gaggle.rs`, `clockwork.rs` and `maze.rs`. Absent: choice of paths.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Carrier, CarrierEvent, Endpoint, LinkConfig, WouldBlock};
 
 use crate::network::Socket;
 
-/// Datagrams allocated per direction at the start, so that none is allocated while measuring.
+/// Datagrams on their way at once: enough that none is allocated while a row is measured.
 const DATAGRAMS_PER_DIRECTION: usize = 16;
 const DATAGRAM_BYTES: usize = 256;
 
@@ -20,14 +20,14 @@ fn player_of(peer: PeerId) -> usize {
     peer.to_u128() as usize - 1
 }
 
-/// Links of one peer to all others.
+/// Links of peer `me` to all others.
 pub fn link(socket: Socket<Vec<u8>>, me: usize, players: usize) -> Endpoint<Wire> {
-    // Longer than any blackout: no peer times out in these matches.
+    // Longer than any blackout: a silent peer returns in these matches.
     let config = LinkConfig { timeout: Micros::from_secs(60), ..LinkConfig::default() };
     Endpoint::new(Wire::new(socket, me, players), config, me as u64 + 1)
 }
 
-/// The socket as a carrier: all peers are reachable from the start.
+/// The socket as a carrier, over which all peers are reachable from the start.
 #[derive(Debug)]
 pub struct Wire {
     socket: Socket<Vec<u8>>,
@@ -43,7 +43,7 @@ impl Wire {
         Wire { socket, me, to_open: 0..players }
     }
 
-    /// Time of the network.
+    /// Time of the network in microseconds.
     pub fn now_us(&self) -> u64 {
         self.socket.now_us()
     }

@@ -1,5 +1,7 @@
-//! `cargo xtask bench timeline [--json] [parts]`: the timeline beside ggrs and fortress-rollback.
-//! Absent: how a row is measured.
+//! Report of `cargo xtask bench timeline [--json]`: the timeline beside ggrs and fortress-rollback.
+//!
+//! Runs all parts, those named on the command line, or a counted run for valgrind. Absent: figures
+//! (`rows/`).
 
 use std::process::ExitCode;
 
@@ -38,7 +40,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut report = Report::from_args();
-    // Only the named parts: `timeline stalls traffic`.
+    // Named parts run alone: `timeline stalls traffic`.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     for (name, rows) in PARTS {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {

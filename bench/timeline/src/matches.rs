@@ -1,6 +1,7 @@
-//! A match: all peers of one library on one network, stepped frame by frame.
+//! A match: all peers of one library on one network, step by step.
 //!
-//! `rows`, `cost` and tests play it. Absent: what is judged.
+//! Called by `rows/`, `cost.rs`, `differential.rs` and tests. Absent: libraries, which are
+//! contestants.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,22 +10,22 @@ use crate::contest::{Calls, Contestant, Setup, Step};
 use crate::game::{Game, presses};
 use crate::network::{NetConditions, Network, Sent, Socket, frame_us};
 
-/// Frames of prepared inputs; a longer match repeats them.
+/// Frames of prepared inputs; longer matches repeat them.
 const PRESSED_FRAMES: usize = 4_096;
 
 /// Most steps of a handshake: ten seconds.
 const HANDSHAKE_STEPS_MAX: usize = 600;
 
-/// Counts of one peer over some steps.
+/// Figures of one peer over some steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Steps taken by the peer.
     pub steps: u64,
     /// Steps in which the match advanced.
     pub advanced: u64,
-    /// Steps in which it did not advance.
+    /// Steps in which the peer stalled.
     pub stalled: u64,
-    /// Calls to the game.
+    /// Calls of its game.
     pub calls: Calls,
     /// Packets and bytes given to the socket.
     pub sent: Sent,
@@ -80,12 +81,13 @@ pub struct Match<C: Contestant> {
 }
 
 impl<C: Contestant> Match<C> {
-    /// Connects all peers over a lossless network with the given latency; then all conditions
-    /// apply.
+    /// Creates all peers and lets them shake hands on a network without loss, but with the given
+    /// latency. All conditions hold from then on.
     ///
-    /// # Panics If the peers are not connected within ten seconds.
+    /// # Panics
+    /// If the handshake takes more than ten seconds.
     pub fn new(setup: &Setup, weather: NetConditions) -> Match<C> {
-        // At least a frame of latency, so that all peers are ready in the same step in any order.
+        // At least a frame of latency, so that all peers are ready in the same step.
         let clear =
             NetConditions { latency_us: weather.latency_us.max(frame_us(1)), ..NetConditions::default() };
         let network = Rc::new(RefCell::new(Network::new(setup.players, clear, setup.seed)));
@@ -93,8 +95,7 @@ impl<C: Contestant> Match<C> {
         let mut peers: Vec<C> =
             (0..setup.players).map(|me| C::join(setup, me, Socket::new(&network, me))).collect();
         let mut step = 0;
-        // Counts instead of using `all`, which would skip the peers after the first that is not
-        // ready.
+        // Counted because `all` would stop at the first that is not ready.
         while peers.iter_mut().filter_map(|peer| peer.ready().then_some(())).count() < setup.players {
             step += 1;
             assert!(step < HANDSHAKE_STEPS_MAX, "{}: the handshake takes more than ten seconds", C::NAME);
@@ -127,19 +128,19 @@ impl<C: Contestant> Match<C> {
         }
     }
 
-    /// This many frames of all peers.
+    /// Some frames of all peers.
     pub fn run(&mut self, frames: u64) {
         for _ in 0..frames {
             self.step();
         }
     }
 
-    /// Steps so far, including the handshake.
+    /// Steps so far, those of the handshake included.
     pub fn steps(&self) -> u64 {
         self.step
     }
 
-    /// The network, to change its conditions.
+    /// Network, to change its conditions.
     pub fn network(&self) -> std::cell::RefMut<'_, Network<C::Packet>> {
         self.network.borrow_mut()
     }
@@ -154,12 +155,12 @@ impl<C: Contestant> Match<C> {
         &self.presses
     }
 
-    /// Resets the counts of [`Match::tallies`].
+    /// Starts the figures of [`Match::tallies`] anew.
     pub fn mark(&mut self) {
         self.base = self.totals();
     }
 
-    /// Counts of each peer since the last [`Match::mark`].
+    /// Figures of each peer since the last [`Match::mark`].
     pub fn tallies(&self) -> Vec<Tally> {
         let since = |now: &Tally, then: &Tally| Tally {
             steps: now.steps - then.steps,

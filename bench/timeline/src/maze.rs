@@ -1,7 +1,7 @@
-//! A maze in which an input matters only at junctions, or also for turning back. The rules read
-//! inputs in three ways with the same states.
+//! A maze in which inputs matter only at junctions, and optionally for turning back.
 //!
-//! `rows::questions` compares the ways. Absent: network.
+//! The same rules read inputs in three ways, with equal states, so that the frames resimulated can
+//! be compared. Called by `rows/questions.rs`. Absent: figures of the report.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,19 +19,19 @@ use crate::network::{NetConditions, Network, Socket, frame_us};
 const BLOCK_TILES: u8 = 3;
 /// Tiles of a side: eight blocks and the last junction.
 const SIDE_TILES: u8 = 8 * BLOCK_TILES + 1;
-/// Frames to cross a tile, at ten tiles per second.
+/// Frames to cross a tile: ten tiles a second.
 const TILE_FRAMES: u8 = 6;
-/// Walkers at most.
+/// Most walkers of a maze.
 const WALKERS_MAX: usize = 16;
 
-/// Reads each input in each frame.
+/// Inputs are read with `get` in every frame.
 pub const GET_ALWAYS: u8 = 0;
-/// Reads inputs with `get`, only where they matter.
+/// Inputs are read with `get` where they matter.
 pub const GET_WHERE_USED: u8 = 1;
-/// Asks only what the rules need to know.
+/// Inputs are read with `ask`: only the answer the rules need.
 pub const ASK: u8 = 2;
 
-/// Direction: up, right, down, left.
+/// Direction: 0 up, 1 right, 2 down, 3 left.
 type Heading = u8;
 
 fn back(heading: Heading) -> Heading {
@@ -47,7 +47,7 @@ struct Walker {
     eaten: u32,
 }
 
-/// The game. `READ` is how inputs are read; with `TURN_BACK` a walker may turn at any time.
+/// The game. `READ` is how inputs are read; with `TURN_BACK` a walker can turn around at any time.
 #[derive(Clone, PartialEq, Eq, Debug, State)]
 pub struct Maze<const READ: u8, const TURN_BACK: bool> {
     players: u8,
@@ -155,7 +155,7 @@ impl Walker {
     fn turn_back(&mut self) {
         let forth = self.heading;
         if self.frames > 0 {
-            // Between two tiles, the walker now comes from the tile it went to.
+            // Between two tiles it now comes from the one ahead.
             let rest = TILE_FRAMES - self.frames;
             self.enter_tile();
             self.frames = rest;
@@ -166,18 +166,18 @@ impl Walker {
     }
 }
 
-/// Result of a match in the maze.
-/// Frames resimulated by all peers.
+/// Outcome of a match in the maze.
+#[derive(Clone, Copy, Debug)]
 pub struct Walk {
-    /// Hash of the final state.
+    /// Frames resimulated by all peers.
     pub again: u64,
-    /// Dots eaten, which shows that walkers moved.
+    /// Hash of the final state.
     pub hash: u64,
     /// Dots eaten, which proves that players moved.
     pub eaten: u32,
 }
 
-/// Plays a match until all input is confirmed.
+/// Plays a match, and 60 more frames in which inputs rest.
 pub fn walk<const READ: u8, const TURN_BACK: bool>(players: usize, latency: u64, frames: u64) -> Walk {
     let setup = Setup::players(players);
     let network = Rc::new(RefCell::new(Network::new(players, NetConditions::latency(latency), setup.seed)));
@@ -200,10 +200,7 @@ pub fn walk<const READ: u8, const TURN_BACK: bool>(players: usize, latency: u64,
                 pressed[player] = (pressed[player] + 1 + (draw(setup.seed, drawn) % 3) as u8) % 4;
             }
             if frame < frames + 60 {
-                timeline
-                    .session_mut()
-                    .set_input(Slot::at(player), pressed[player])
-                    .expect("the peer's own slot is local");
+                timeline.session_mut().set_input(Slot::at(player), pressed[player]).expect("a local slot");
                 timeline.tick(now);
             }
             exchange.send(now, link, timeline.session_mut());

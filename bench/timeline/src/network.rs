@@ -1,8 +1,8 @@
-//! The network of all libraries: in memory, in virtual time, from one seed.
+//! The network of all matches: in memory, in virtual time, drawn from one seed.
 //!
-//! It counts packets before losing any. Losses are drawn per direction, frame and packet in the
-//! frame, and bursts and blackouts by time, so all libraries meet the same losses however often
-//! they send. Contestants hold a [`Socket`]. Absent: packet contents.
+//! Losses are drawn per direction, frame and packet within the frame, and bursts and blackouts go
+//! by time, so that every library meets the same. Traffic is counted before loss. Called by
+//! `matches.rs` and links. Absent: links, encodings.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -10,13 +10,13 @@ use std::rc::Rc;
 
 use crate::chance::{draw, happens, unit};
 
-/// Start of a frame at 60 Hz, in microseconds. Twelve frames of 16,666⅔ are exactly the 200 ms of
-/// ggrs's timers.
+/// Start of a frame at 60 Hz, in microseconds. Frames are 16,666⅔ µs: 12 of them are exactly the
+/// 200 ms of ggrs's timers.
 pub const fn frame_us(frame: u64) -> u64 {
     frame * 1_000_000 / 60
 }
 
-/// The frame that contains a moment.
+/// Frame that a time is in.
 const fn frame_at(now_us: u64) -> u64 {
     // 59, because starts are rounded down and must not count to the frame before.
     (now_us * 60 + 59) / 1_000_000
@@ -31,23 +31,23 @@ const SPARE_PER_DIRECTION: usize = 64;
 /// Conditions of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NetConditions {
-    /// One-way latency in microseconds.
+    /// Latency one way, in microseconds.
     pub latency_us: u64,
-    /// Largest additional delay, drawn uniformly; packets may overtake each other.
+    /// Most additional latency, evenly distributed; packets can overtake each other.
     pub jitter_us: u64,
     /// Probability that a packet is lost.
     pub loss: f64,
-    /// Share of the time in which all packets are lost, in bursts of [`BURST_FRAMES`] on average.
+    /// Share of time in which everything is lost, in bursts of [`BURST_FRAMES`] on average.
     pub burst_loss: f64,
 }
 
 impl NetConditions {
-    /// Latency of this many frames, without loss and jitter.
+    /// A latency in frames and nothing else.
     pub fn latency(frames: u64) -> NetConditions {
         NetConditions { latency_us: frame_us(frames), ..NetConditions::default() }
     }
 
-    /// Whether there is neither loss nor jitter.
+    /// Whether packets are only delayed.
     fn is_plain(&self) -> bool {
         self.jitter_us == 0 && self.loss == 0.0 && self.burst_loss == 0.0
     }
@@ -65,12 +65,12 @@ impl NetConditions {
     }
 }
 
-/// Packets and bytes that one peer gave to the socket.
+/// Traffic given to the socket by one peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Packets given to the socket.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes of them, without IP and UDP headers.
+    /// Bytes of payload, without headers of IP and UDP.
     pub bytes: u64,
 }
 
@@ -122,24 +122,24 @@ impl<P> Network<P> {
         network
     }
 
-    /// Changes the conditions of all directions.
+    /// Sets the conditions of all directions.
     pub fn set_weather(&mut self, weather: NetConditions) {
         for direction in &mut self.directions {
             direction.weather = weather;
         }
     }
 
-    /// Changes the conditions from one peer to another.
+    /// Sets the conditions from one peer to another.
     pub fn set_weather_between(&mut self, from: usize, to: usize, weather: NetConditions) {
         self.directions[from * self.peers + to].weather = weather;
     }
 
-    /// While on, all packets sent are lost; those under way still arrive.
+    /// While on, all packets sent are lost; those on their way still arrive.
     pub fn set_blackout(&mut self, on: bool) {
         self.blackout = on;
     }
 
-    /// Sets the time, also of the stand-in clock that libraries read.
+    /// Sets the time, also of the clock that libraries read.
     pub fn set_now(&mut self, now_us: u64) {
         self.now_us = now_us;
         instant::set_now(instant::Duration::from_micros(now_us));
@@ -150,7 +150,7 @@ impl<P> Network<P> {
         self.now_us
     }
 
-    /// Sends a packet.
+    /// Sends a packet from one peer to another.
     pub fn send(&mut self, from: usize, to: usize, bytes: usize, packet: P) {
         self.sent[from].packets += 1;
         self.sent[from].bytes += bytes as u64;
@@ -168,7 +168,7 @@ impl<P> Network<P> {
         }
     }
 
-    /// Returns a packet that was read, so that its memory is reused.
+    /// Takes back a packet that was read, to reuse its memory.
     pub fn recycle(&mut self, packet: P) {
         if self.spare.len() < self.spare.capacity() {
             self.spare.push(packet);
@@ -184,17 +184,17 @@ impl<P> Network<P> {
         inbox.pop_front().map(|arrived| (arrived.from, arrived.packet))
     }
 
-    /// Packets and bytes this peer has sent.
+    /// Traffic of this peer so far.
     pub fn sent(&self, peer: usize) -> Sent {
         self.sent[peer]
     }
 
-    /// Packets lost in all directions.
+    /// Packets lost so far, in all directions.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Delay of a packet, or none if it is lost.
+    /// Delay of the next packet in microseconds, or none if it is lost.
     fn delay(&mut self, from: usize, to: usize) -> Option<u64> {
         let at = from * self.peers + to;
         let direction = &mut self.directions[at];
@@ -228,7 +228,7 @@ impl<P> Network<P> {
 }
 
 impl Direction {
-    /// Draws bursts frame by frame, also in frames without packets.
+    /// Bursts start and end frame by frame, whether or not a packet is sent.
     fn draw_bursts(&mut self, frame: u64, at: u64, seed: u64) {
         let part = self.weather.burst_loss;
         let ends = 1.0 / BURST_FRAMES;
@@ -244,7 +244,7 @@ impl Direction {
 }
 
 impl Network<Vec<u8>> {
-    /// Sends bytes in reused memory.
+    /// Sends bytes, in memory that was used before.
     pub fn send_bytes(&mut self, from: usize, to: usize, bytes: &[u8]) {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.clear();
@@ -252,7 +252,7 @@ impl Network<Vec<u8>> {
         self.send(from, to, bytes.len(), packet);
     }
 
-    /// Receives the next datagram into the buffer. Returns its sender.
+    /// Replaces the buffer with the next datagram that has arrived. Returns its sender.
     pub fn receive_into(&mut self, to: usize, datagram: &mut Vec<u8>) -> Option<usize> {
         let (from, packet) = self.receive(to)?;
         datagram.clear();
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn loss_and_bursts_take_configured_share() {
+    fn loss_and_bursts_have_their_share() {
         let (lost, _) = run(NetConditions::latency(1).loss(0.2), 1);
         assert!((3_800..4_200).contains(&lost), "{lost}");
         let (lost, arrived) = run(NetConditions::latency(1).bursts(0.1), 1);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn packet_losses_do_not_depend_on_send_rate() {
+    fn peer_that_sends_more_meets_same_losses() {
         let (_, once) = run(NetConditions::latency(1).loss(0.1).bursts(0.1), 1);
         let (_, mut twice) = run(NetConditions::latency(1).loss(0.1).bursts(0.1), 2);
         twice.dedup();
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_reorders_packets_and_loses_none() {
+    fn jitter_lets_packets_overtake_and_keeps_them_all() {
         let weather = NetConditions { jitter_us: 60_000, ..NetConditions::latency(1) };
         let (lost, arrived) = run(weather, 1);
         assert_eq!(lost, 0);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn blackout_loses_sent_packets_and_none_under_way() {
+    fn blackout_loses_sent_packets_and_not_those_on_their_way() {
         let mut network = Network::new(2, NetConditions::latency(2), 1);
         network.send(0, 1, 1, 'a');
         network.set_blackout(true);

@@ -1,6 +1,7 @@
-//! Peers that join, leave, crash and spectate, over Gaggle's links on its simulated network.
+//! Peers that join, leave and crash over Gaggle's links on its simulated network, in virtual time.
 //!
-//! `rows::people` and `rows::spectators` run it. Absent: other libraries, targets.
+//! Called by `rows/people.rs` and `rows/spectators.rs`. Absent: other libraries, which have no
+//! joins into a running match.
 
 use std::time::Duration;
 
@@ -15,14 +16,14 @@ use gaggle_timeline::{
 
 use crate::weight::{Weighing, Weight};
 
-/// Resolution of the simulated time.
+/// Virtual time of a step.
 const STEP: Micros = Micros::from_millis(1);
-/// Index of the measured peer.
+/// Peer that is measured.
 const MEASURED: usize = 0;
-/// Slots of the match.
+/// Slots of a match.
 pub const SLOTS: usize = 8;
 
-/// A game of any size in which every input changes the whole state.
+/// A game with a state of any size, in which every input changes the rest.
 #[derive(Debug, Clone, State)]
 struct MixGame {
     mixed: u32,
@@ -45,13 +46,12 @@ impl Game for MixGame {
     }
 }
 
-/// Incompressible bytes, the worst case of a state to send.
+/// Words without repetition: the hardest state to compress.
 fn noise(nth: u32) -> u32 {
     nth.wrapping_mul(0x9e37_79b9)
 }
 
-/// Bytes like those of most states: places and states of many things, and fields that are mostly
-/// unused.
+/// Words of a usual state: positions, kinds, and fields that hardly any object uses.
 pub(crate) fn geese(nth: u32) -> u32 {
     let chance = noise(nth) >> 8;
     match nth % 6 {
@@ -72,7 +72,7 @@ struct Machine {
     stalled: u64,
     held: u8,
     cpu: Duration,
-    /// Weight of its packets, while they are weighed.
+    /// What it sends, while that is weighed.
     weight: Option<Weight>,
 }
 
@@ -83,7 +83,7 @@ impl Machine {
         for _ in 0..due {
             let session = self.timeline.session_mut();
             for slot in session.local_slots() {
-                // A slot may be lost in this tick; then the session drops the input.
+                // A slot can be lost in this very tick; its input is then dropped.
                 let _ = session.set_input(slot, self.held);
             }
             self.stalled += u64::from(self.timeline.tick(now) == Tick::Stalled);
@@ -96,7 +96,7 @@ impl Machine {
         while self.timeline.session_mut().poll_event().is_some() {}
     }
 
-    /// `ticks` under a name that valgrind can select.
+    /// The same under a name that valgrind can tell from other peers' work.
     #[inline(never)]
     fn counted_ticks(&mut self, now: Micros, due: u32) {
         self.ticks(now, due);
@@ -112,31 +112,31 @@ pub struct People {
     rng: Prng,
     state_bytes: usize,
     stuff: fn(u32) -> u32,
-    /// Whether players press buttons.
+    /// Whether players change their input.
     pub pressing: bool,
-    /// What is measured of the first peer.
+    /// How the first peer is measured, if it is.
     pub measure: Option<Measure>,
 }
 
-/// How the first peer is measured.
+/// Ways to measure a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// By CPU time of the thread.
     Time,
-    /// By valgrind, under which the thread's clock cannot be read.
+    /// By valgrind, under which the thread's clock is useless.
     Instructions,
 }
 
-/// Pattern of the functions in which valgrind counts.
+/// Pattern of the functions whose instructions are counted.
 pub(crate) const COUNTED: &str = "*Machine::counted_ticks*";
 
 impl People {
-    /// Peers `latency_ms` apart, of which the first `players` start a match together.
+    /// Peers at a latency, of which the first `players` start a match together.
     pub fn of(machines: usize, players: usize, latency_ms: u64, state_bytes: usize, seed: u64) -> People {
         People::stuffed(machines, players, latency_ms, (state_bytes, noise), seed)
     }
 
-    /// The same with other words in the state.
+    /// The same with a state of other words.
     pub(crate) fn stuffed(
         machines: usize,
         players: usize,
@@ -166,7 +166,7 @@ impl People {
                 true => Session::new(config, id, &seats, name),
                 false => Session::join(config, id, 1, name),
             };
-            let machine = people.machine(index, session.expect("the settings are valid"));
+            let machine = people.machine(index, session.expect("valid settings"));
             people.machines.push(machine);
             people.machines[index].on = index < players;
         }
@@ -202,37 +202,37 @@ impl People {
         via.iter().for_each(|other| self.net.apply(&NetChange::Connect(index, *other)));
     }
 
-    /// A peer creates a match.
+    /// A peer starts a match of its own.
     pub fn found(&mut self, index: usize) {
         let config = TimelineConfig { match_id: MatchId { started_at: 1, nonce: 1 }, ..self.config.clone() };
         let (id, name) = (self.net.id(index), self.name());
-        let session = Session::create(config, id, 1, name).expect("the settings are valid");
+        let session = Session::create(config, id, 1, name).expect("valid settings");
         self.switch_on(index, session, &[]);
     }
 
-    /// A peer joins through links to these.
+    /// A peer joins, linked to the peers in `via`.
     pub fn join(&mut self, index: usize, via: &[usize]) {
         let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
-        self.switch_on(index, Session::join(config, id, 1, name).expect("the settings are valid"), via);
+        self.switch_on(index, Session::join(config, id, 1, name).expect("valid settings"), via);
     }
 
-    /// A peer spectates through links to these.
+    /// A peer spectates, linked to the peers in `via`.
     pub fn watch(&mut self, index: usize, via: &[usize]) {
         let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
-        self.switch_on(index, Session::spectate(config, id, name).expect("the settings are valid"), via);
+        self.switch_on(index, Session::spectate(config, id, name).expect("valid settings"), via);
     }
 
-    /// The players of a peer leave.
+    /// A peer leaves the match.
     pub fn leave(&mut self, index: usize) {
         self.machines[index].timeline.session_mut().leave();
     }
 
-    /// A peer crashes without notice.
+    /// A peer stops without leaving.
     pub fn crash(&mut self, index: usize) {
         self.machines[index].on = false;
     }
 
-    /// Runs all peers for this time.
+    /// Advances all peers by some milliseconds.
     pub fn run_ms(&mut self, millis: u64) {
         for _ in 0..millis {
             self.net.advance(STEP);
@@ -240,7 +240,7 @@ impl People {
         }
     }
 
-    /// Runs until a condition holds, at most `limit_ms`. Returns the time it took.
+    /// Advances until `so` is true, at most `limit_ms`. Returns the time it took.
     pub fn run_until(&mut self, limit_ms: u64, so: impl Fn(&People) -> bool) -> Micros {
         let began = self.net.now();
         while !so(self) && self.net.now().since(began) < Micros::from_millis(limit_ms) {
@@ -278,12 +278,12 @@ impl People {
         self.machines[index].timeline.session()
     }
 
-    /// Most ticks any of these peers stalled.
+    /// Most ticks that any of these peers stalled.
     pub fn stalled_most(&self, machines: impl Iterator<Item = usize>) -> u64 {
         machines.map(|index| self.machines[index].stalled).max().unwrap_or(0)
     }
 
-    /// Resets the stall counts.
+    /// Resets the counts of stalls.
     pub fn forget_stalls(&mut self) {
         self.machines.iter_mut().for_each(|machine| machine.stalled = 0);
     }
@@ -293,14 +293,14 @@ impl People {
         self.machines[MEASURED].cpu
     }
 
-    /// Weighs the packets of a peer for a time.
+    /// Weighs what a peer sends in some milliseconds.
     pub fn weigh_ms(&mut self, index: usize, millis: u64) -> Weight {
         self.machines[index].weight = Some(Weight::default());
         self.run_ms(millis);
         self.machines[index].weight.take().unwrap_or_default()
     }
 
-    /// Bytes one peer has sent to another.
+    /// Bytes that one peer has sent to another.
     pub(crate) fn bytes_sent(&self, from: usize, to: usize) -> u64 {
         self.machines[from].link.stats(self.net.id(to)).map_or(0, |stats| stats.bytes_out)
     }
@@ -310,7 +310,7 @@ impl People {
         self.session(index).stats()
     }
 
-    /// Slots present in the last frame a peer has confirmed.
+    /// Slots present in the last frame that a peer confirmed.
     pub fn present(&self, index: usize) -> SlotSet {
         let session = self.session(index);
         session.slots_at(session.confirmed_frame())

@@ -1,35 +1,35 @@
-//! Bytes of packets, and the share of them that only membership needs.
+//! Bytes of packets, and the share of them that exists only because peers join and leave.
 //!
-//! Packets are decoded by docs/protocol/3-timeline.md as they are sent; bytes that two permanent
-//! players would not send are membership's. `people` weighs with it. Absent: CPU time.
+//! Counted as they are sent, by docs/protocol/3-timeline.md: what two peers without membership
+//! would not send is membership's share. Called by `people.rs`. Absent: figures of the report.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Channel, CloseCode, LinkStats, SendError, Transport, TransportEvent};
 
-/// Bytes of flags, newest frame, carried inputs and acknowledgement.
+/// Flags, newest frame, carried entries and acknowledgment.
 const PLAY_BYTES: usize = 5;
 const TIME_BYTES: usize = 7;
 const CHECK_BYTES: usize = 9;
 
 const TAG_MASK: u8 = 0b0011_1111;
-/// Tag of other packets.
+/// Tag of packets that are not of the running game.
 const TAG_OTHER: u8 = 63;
 const FLAG_CHANGES: u8 = 0b0000_1111;
 const FLAG_TIME: u8 = 0b0001_0000;
 const FLAG_CHECK: u8 = 0b0010_0000;
-/// Value of the acknowledgement's byte if two more follow.
+/// Value of the acknowledgment's byte if two more bytes have it.
 const ACK_FOLLOWS: u8 = 255;
 
-/// Weight of packets sent while no player pressed a button.
+/// Packets sent while no input changed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Weight {
     /// Packets of the running game.
     pub packets: u64,
     /// Bytes of these packets.
     pub bytes: u64,
-    /// Largest number of bytes that one of them had for membership.
+    /// Most bytes of membership in one of them.
     pub membership_most: usize,
-    /// Bytes of all other packets: messages, and forwarded packets.
+    /// Bytes of messages, and of packets that pass on other peers' entries.
     pub bytes_beside: u64,
 }
 
@@ -51,23 +51,23 @@ impl Weight {
     }
 }
 
-/// Bytes of a running game's packet that only membership needs; none of another kind.
+/// Bytes of membership in a packet of the running game; none for other packets.
 ///
 /// # Panics
-/// If an input changed: no button is pressed while packets are weighed.
+/// If an input changed, which does not happen while packets are weighed.
 fn membership_share(packet: &[u8]) -> Option<usize> {
     let [tag, flags, _, _, _, ack, ..] = *packet else { return None };
     if tag & TAG_MASK == TAG_OTHER {
         return None;
     }
-    assert_eq!(flags & FLAG_CHANGES, 0, "an input changed while packets were weighed");
+    assert_eq!(flags & FLAG_CHANGES, 0, "an input changed");
     let ack_bytes = if ack == ACK_FOLLOWS { 2 } else { 0 };
     let time_bytes = if flags & FLAG_TIME != 0 { TIME_BYTES } else { 0 };
     let check_bytes = if flags & FLAG_CHECK != 0 { CHECK_BYTES } else { 0 };
     Some(packet.len() - PLAY_BYTES - ack_bytes - time_bytes - check_bytes)
 }
 
-/// A transport that weighs packets it sends.
+/// A transport that weighs what it sends.
 pub(crate) struct Weighing<'a, T> {
     pub(crate) transport: &'a mut T,
     pub(crate) weight: &'a mut Weight,
@@ -108,7 +108,7 @@ impl<T: Transport> Transport for Weighing<'_, T> {
 mod tests {
     use super::*;
 
-    /// Bytes of a protocol vector: hexadecimal digits, with comments after `#`.
+    /// Bytes of a protocol vector: hexadecimal digits, comments after `#`.
     fn vector(text: &str) -> Vec<u8> {
         let told = text.lines().flat_map(|line| line.split('#').next().unwrap_or_default().chars());
         let digits: Vec<u8> = told.filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
@@ -116,10 +116,10 @@ mod tests {
     }
 
     #[test]
-    fn membership_entries_count_as_share() {
+    fn ballot_and_entries_are_membership_share() {
         let idle = vector(include_str!("../../../core/gaggle-timeline/vectors/idle.hex"));
         assert_eq!((idle.len(), membership_share(&idle)), (7, Some(2)));
-        // A ballot and two entries with content.
+        // A ballot, and two entries with content.
         let sayings = vector(include_str!("../../../core/gaggle-timeline/vectors/sayings.hex"));
         assert_eq!(membership_share(&sayings), Some(2 + sayings.len() - idle.len()));
         let need = vector(include_str!("../../../core/gaggle-timeline/vectors/need.hex"));
@@ -127,17 +127,17 @@ mod tests {
     }
 
     #[test]
-    fn time_and_hashes_do_not_count_as_share() {
+    fn time_and_hashes_are_not_membership_share() {
         let mut timed = vector(include_str!("../../../core/gaggle-timeline/vectors/idle.hex"));
         timed[1] |= FLAG_TIME | FLAG_CHECK;
         timed.extend([0; TIME_BYTES + CHECK_BYTES]);
         assert_eq!(membership_share(&timed), Some(2));
         timed.push(0);
-        assert_eq!(membership_share(&timed), Some(3), "more bytes than these count");
+        assert_eq!(membership_share(&timed), Some(3), "a byte without a known purpose");
     }
 
     #[test]
-    fn messages_count_beside_packets() {
+    fn messages_are_counted_beside_packets() {
         let mut weight = Weight::default();
         let idle = vector(include_str!("../../../core/gaggle-timeline/vectors/idle.hex"));
         weight.add(Channel::Unreliable, &idle);

@@ -1,7 +1,7 @@
-//! The published figures of other libraries, measured again in this harness.
+//! Published figures of the other libraries, which this harness must reproduce.
 //!
-//! Bytes, packets, allocations and stalls are exact in virtual time, so they are tests. They also
-//! show when a library changes under a pinned version.
+//! Bytes, packets, allocations and stalls are exact in virtual time. These tests also show when a
+//! library changes under a pinned version.
 
 use bench_report::{Allocations, CountingAllocator};
 use bench_timeline::fortress::Fortress;
@@ -14,7 +14,7 @@ use bench_timeline::{Contestant, Match, Setup, Tally};
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
-fn ggrs_bytes_and_packets_at_latency_4_match_published() {
+fn ggrs_bytes_and_packets_at_latency_4() {
     for (players, bytes, packets) in
         [(2, 4_784.0, 130.0), (4, 16_146.0, 390.0), (8, 46_088.0, 910.0), (16, 134_767.0, 1_950.0)]
     {
@@ -26,7 +26,7 @@ fn ggrs_bytes_and_packets_at_latency_4_match_published() {
 }
 
 #[test]
-fn ggrs_allocations_match_published() {
+fn ggrs_allocations_without_and_with_rollback() {
     for (players, calm, rollback) in [(2, 31.0, 65.0), (4, 76.0, 177.0), (8, 168.0, 404.0)] {
         let covered = Setup::players(players).delay(2);
         assert_near(allocations::<Ggrs<Tiny>>(&covered, NetConditions::latency(1)), calm, 0.02);
@@ -45,7 +45,7 @@ fn ggrs_lockstep_stalls_although_delay_covers_latency() {
 }
 
 #[test]
-fn ggrs_stalls_longer_than_blackout() {
+fn ggrs_stalls_longer_than_blackout_lasts() {
     for (frames, worst) in [(10, 11), (20, 24), (30, 37)] {
         let stalled = (0..24).map(|phase| blackout::<Ggrs<Tiny>>(8, frames, phase)).max();
         assert_eq!(stalled, Some(worst), "blackout of {frames}");
@@ -66,7 +66,7 @@ fn ggrs_stalls_under_loss_as_published() {
 }
 
 #[test]
-fn fortress_figures_match_published() {
+fn fortress_traffic_stalls_and_allocations_as_published() {
     let tally = settled::<Fortress<Tiny>>(&Setup::players(2).encoded(), NetConditions::latency(4), 1_200);
     assert_near(tally.bytes_per_second(), 4_519.0, 0.01);
     for (latency, stalled) in [(4, 20.0), (6, 43.0)] {
@@ -93,7 +93,7 @@ fn allocations<C: Contestant>(setup: &Setup, weather: NetConditions) -> f64 {
     Allocations::now().since(before).count as f64 / (1_200 * setup.players) as f64
 }
 
-/// Longest stall of any peer.
+/// Longest stall of any peer after a blackout.
 fn blackout<C: Contestant>(window: usize, frames: u64, phase: u64) -> u64 {
     let mut game = Match::<C>::new(&Setup::players(2).window(window), NetConditions::latency(3));
     game.run(120 + phase);

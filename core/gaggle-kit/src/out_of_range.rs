@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// A setting that the caller chose is outside its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("{setting} is {value}, choose {min} to {max}")]
+#[error("{setting} is {value}; choose {min} to {max}")]
 pub struct OutOfRange {
     /// Field of the settings, with its unit if that is no frame or byte.
     pub setting: &'static str,
@@ -40,6 +40,6 @@ mod tests {
         assert_eq!(OutOfRange::check("tick_rate", 1, 1, 1_000), Ok(()));
         assert_eq!(OutOfRange::check("tick_rate", 1_000, 1, 1_000), Ok(()));
         let error = OutOfRange::check("tick_rate", 0, 1, 1_000).expect_err("too small");
-        assert_eq!(error.to_string(), "tick_rate is 0, choose 1 to 1000");
+        assert_eq!(error.to_string(), "tick_rate is 0; choose 1 to 1000");
     }
 }

@@ -129,7 +129,7 @@ mod tests {
     fn defaults_pass_and_extremes_are_named() {
         assert!(SealConfig::default().check().is_ok());
         let config = SealConfig { tick_rate: 0, ..SealConfig::default() };
-        assert_eq!(config.check().unwrap_err().to_string(), "tick_rate is 0, choose 1 to 1000");
+        assert_eq!(config.check().unwrap_err().to_string(), "tick_rate is 0; choose 1 to 1000");
         let config = SealConfig { slot_count: 2_000, ..SealConfig::default() };
         assert!(matches!(config.check(), Err(ConfigError::Shape(_))));
     }

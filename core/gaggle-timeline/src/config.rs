@@ -43,6 +43,16 @@ pub enum SlowPolicy {
     },
 }
 
+/// Which peers of a match go on without the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Quorum {
+    /// Every part of a split match goes on by itself; one of them yields when they meet again.
+    #[default]
+    Any,
+    /// Only more than half go on, and the others wait: there is one history.
+    Majority,
+}
+
 /// Settings to tune. Begin with [`rollback`](TimelineConfig::rollback),
 /// [`lockstep`](TimelineConfig::lockstep) or the default, which is rollback with a window of 8.
 /// Settings without a sensible default (the peers and their slots) are arguments of
@@ -374,7 +384,7 @@ impl TimelineConfig {
     }
 
     /// Whether the window may grow by as much as this policy says.
-    pub(crate) fn validate_slow_policy(&self, policy: SlowPolicy) -> Result<(), SessionError> {
+    pub(crate) fn validate_slow_policy(&self, policy: SlowPolicy) -> Result<(), OutOfRange> {
         let SlowPolicy::Loosen { frames } = policy else { return Ok(()) };
         let most = self.loosen_frames_max;
         let (setting, value, min, max) = match frames {
@@ -382,7 +392,7 @@ impl TimelineConfig {
             _ if frames > most => ("loosen_frames_max", most, frames, PREDICTION_FRAMES_MAX),
             _ => return Ok(()),
         };
-        Err(SessionError::OutOfRange { setting, value: value.into(), min: min.into(), max: max.into() })
+        Err(OutOfRange { setting, value: value.into(), min: min.into(), max: max.into() })
     }
 
     fn validate_seats<I: Input>(&self, local: PeerId, seats: &[PeerSlots]) -> Result<(), SessionError> {

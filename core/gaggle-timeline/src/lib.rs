@@ -125,7 +125,7 @@ pub use announce::PROTOCOL_VERSION;
 pub use bundle::{BundleError, DesyncBundle, DesyncDiff};
 pub use config::{
     CHECKSUM_INTERVAL_FRAMES_MAX, INPUT_DELAY_FRAMES_MAX, LatePolicy, PREDICTION_FRAMES_MAX, PeerSlots,
-    SessionError, SlowPolicy, TimelineConfig,
+    Quorum, SessionError, SlowPolicy, TimelineConfig,
 };
 pub use driver::{Driver, MESSAGE_STREAM, TRANSFER_STREAM};
 pub use event::{DesyncCause, PeerFault, RejectReason, SessionEvent};

@@ -226,15 +226,15 @@ fn invalid_settings_say_what_to_change() {
                 TimelineConfig { late_policy: LatePolicy::Stall { prediction_frames: 61 }, ..base.clone() },
                 &two_seats(),
             ),
-            "prediction_frames is 61, choose 0 to 60",
+            "prediction_frames is 61; choose 0 to 60",
         ),
         (
             new(TimelineConfig { tick_rate: 0, ..base.clone() }, &two_seats()),
-            "tick_rate is 0, choose 1 to 1000",
+            "tick_rate is 0; choose 1 to 1000",
         ),
         (
             new(TimelineConfig { input_delay_range: (4, 2), ..base.clone() }, &two_seats()),
-            "input_delay_range.0 is 4, choose 0 to 2",
+            "input_delay_range.0 is 4; choose 0 to 2",
         ),
         (
             new(base.clone(), &[PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(0))]),

@@ -6,7 +6,7 @@ mod cluster;
 use cluster::{Cluster, ms};
 use gaggle_kit::{Frame, Micros, Slot, SlotSet};
 use gaggle_link::sim::{Chance, Conditions, NetChange};
-use gaggle_timeline::{SessionEvent, TimelineConfig};
+use gaggle_timeline::{Quorum, SessionEvent, TimelineConfig};
 
 fn config(slots: usize) -> TimelineConfig {
     TimelineConfig { slot_count: slots, ..TimelineConfig::lockstep() }
@@ -200,7 +200,7 @@ fn split_lockstep_match_reunites() {
 
 #[test]
 fn minority_of_lockstep_match_waits_and_returns() {
-    let config = TimelineConfig { majority: true, ..config(5) };
+    let config = TimelineConfig { quorum: Quorum::Majority, ..config(5) };
     let mut cluster = Cluster::configured(5, 5, 80, config, 0);
     cluster.run_ms(3_000);
     cluster.net.apply(&NetChange::Partition(vec![vec![0, 1], vec![2, 3, 4]]));

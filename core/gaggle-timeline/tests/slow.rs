@@ -190,7 +190,7 @@ fn window_is_set_during_match_up_to_its_maximum() {
     for machine in &mut cluster.machines {
         let session = machine.timeline.session_mut();
         let error = session.set_prediction_frames(4).unwrap_err().to_string();
-        assert_eq!(error, "prediction_frames is 4, choose 0 to 3");
+        assert_eq!(error, "prediction_frames is 4; choose 0 to 3");
         session.set_prediction_frames(3).unwrap();
         session.set_input_delay(Some(1)).unwrap();
     }
@@ -216,8 +216,8 @@ fn policy_beyond_maximum_is_rejected() {
         let config = TimelineConfig { slow_policy: policy, loosen_frames_max: 1, ..config(policy) };
         config_error(config)
     };
-    assert_eq!(error(SlowPolicy::Loosen { frames: 2 }), "loosen_frames_max is 1, choose 2 to 60");
-    assert_eq!(error(SlowPolicy::Loosen { frames: 0 }), "slow_policy.frames is 0, choose 1 to 1");
+    assert_eq!(error(SlowPolicy::Loosen { frames: 2 }), "loosen_frames_max is 1; choose 2 to 60");
+    assert_eq!(error(SlowPolicy::Loosen { frames: 0 }), "slow_policy.frames is 0; choose 1 to 1");
 }
 
 fn config_error(config: TimelineConfig) -> String {

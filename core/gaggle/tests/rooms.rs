@@ -491,10 +491,10 @@ fn settings_without_slots_for_players_are_rejected() {
     for (config, words) in [
         (
             RoomConfig { engine: TimelineConfig::rollback(10), ..config() },
-            "engine.slot_count is 0, choose 4 to 64",
+            "engine.slot_count is 0; choose 4 to 64",
         ),
-        (RoomConfig { local_players: 0, ..config() }, "local_players is 0, choose 1 to 4"),
-        (RoomConfig { local_players: 65, ..config() }, "local_players is 65, choose 1 to 4"),
+        (RoomConfig { local_players: 0, ..config() }, "local_players is 0; choose 1 to 4"),
+        (RoomConfig { local_players: 65, ..config() }, "local_players is 65; choose 1 to 4"),
     ] {
         assert_eq!(open(config), Err(words.to_string()));
     }

@@ -1,4 +1,6 @@
-//! Rows: matches whose state differs from a straight run of the same inputs. Absent: cost.
+//! Count of matches that end in another state than a straight run of their inputs.
+//!
+//! Called by `main.rs`. Absent: the matches (`differential.rs`).
 
 use bench_report::{Report, Row, parallel};
 
@@ -10,7 +12,7 @@ use crate::ggrs::Ggrs;
 /// Matches, each with its own players, window, delay and network.
 const SEEDS: u64 = 1_000;
 
-/// Counts matches with a differing state.
+/// Wrong matches of Gaggle and of ggrs.
 pub fn rows(report: &mut Report) {
     report.section("Matches of 2 to 4 players on bad networks that end in another state than a straight run");
     report.row(

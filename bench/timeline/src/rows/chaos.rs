@@ -1,5 +1,6 @@
-//! Rows: random matches with joins, leaves, crashes and bad networks, which `gaggle-lab` plays in a
-//! process of its own. Absent: what a match checks.
+//! Chaos matches, each with another seed, played by gaggle-lab in a process of its own.
+//!
+//! Called by `main.rs`. Absent: the chaos itself (`gaggle-lab`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +13,7 @@ const MINUTES_EACH: u64 = 2;
 const CORES: usize = 2;
 const MINUTES_MOST: f64 = 10.0;
 
-/// Adds all rows of this part.
+/// Time of all matches, and number that failed.
 pub fn rows(report: &mut Report) {
     report.section("Chaos: people come, go and crash on networks that do their worst");
     let failed = match play() {
@@ -34,7 +35,7 @@ pub fn rows(report: &mut Report) {
 struct Played {
     took: Duration,
     failed: u64,
-    /// Output to show if a match failed.
+    /// Output of the lab, in which failures are explained.
     said: String,
 }
 
@@ -45,10 +46,10 @@ fn play() -> Result<Played, String> {
     let output = Command::new(lab)
         .args(["chaos", "--seeds", &seeds, "--minutes", &minutes, "--threads", &CORES.to_string()])
         .output()
-        .map_err(|error| format!("gaggle-lab does not start: {error}"))?;
+        .map_err(|error| format!("the lab does not run: {error}"))?;
     let took = began.elapsed();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    // A run that failed without a failed match proves nothing about any of them.
+    // A run that failed without a failed match proves nothing about any match.
     let failed = if output.status.success() { 0 } else { failures(&said).unwrap_or(MATCHES) };
     Ok(Played { took, failed, said })
 }

@@ -1,4 +1,6 @@
-//! Rows: CPU time and allocations per frame, net of the game. Absent: how they are measured.
+//! CPU time and allocations of a frame, net of the game.
+//!
+//! Called by `main.rs`. Absent: measurement (`cost.rs`).
 
 use bench_report::{Report, Row};
 
@@ -10,22 +12,21 @@ use crate::game::{Arena, Game, Large, Tiny, TinyStick};
 use crate::ggrs::Ggrs;
 use crate::network::NetConditions;
 
-/// Measurements of each in turn: many short ones, so that a median ignores busy moments.
+/// Measurements of each: many short ones, so that the median excludes busy moments.
 const LAPS: u64 = 15;
 
-/// Frames per measurement and library, divided by the peers of a frame.
+/// Frames per measurement and library, fewer with more peers.
 const PEER_FRAMES: u64 = 4_800;
 
-/// Factor of Gaggle's frames: it needs less time per frame, and a measurement should last
-/// milliseconds.
+/// Gaggle takes less time for a frame, so it plays more, to make a measurement last milliseconds.
 const GAGGLE_TIMES: u64 = 4;
 
-/// Largest share of ggrs's cost that Gaggle may have.
+/// Largest cost of a frame, as a share of ggrs's.
 fn target(players: usize) -> f64 {
     if players <= 4 { 1.0 / 10.0 } else { 1.0 / 15.0 }
 }
 
-/// Adds rows for the game of the published figures and for other state sizes.
+/// Game of the published figures, and states of other sizes.
 pub fn rows(report: &mut Report) {
     report.section("CPU per frame and peer, net of the game's calls");
     for players in [2, 4, 8, 16] {

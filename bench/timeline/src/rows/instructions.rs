@@ -1,8 +1,8 @@
-//! Rows: instructions per frame and peer, net of the game, which do not depend on other load.
+//! Instructions per frame and peer, net of the game: independent of other load on the machine.
 //!
-//! Valgrind runs this program again for one match of one library at two lengths, whose difference
-//! is the cost of the frames between; repeating the game's calls on games alone once or twice gives
-//! the game's part. Absent: time.
+//! Valgrind counts them in this program, started again for one match. Two lengths of it differ by
+//! frames alone; a match whose calls are repeated on games once or twice differs by the game's
+//! part. Called by `main.rs`. Absent: time.
 
 use bench_report::{CountedRun, Report, Row, parallel};
 
@@ -19,15 +19,15 @@ const FLAG: &str = "--count-instructions";
 /// Frames counted; every sixtieth takes a checksum.
 const FRAMES: u64 = 240;
 
-/// Libraries by their command-line names.
+/// Libraries, as named on the command line.
 const LIBRARIES: [&str; 3] = ["gaggle", "ggrs", "fortress"];
 
-/// Relation of latency and input delay.
+/// Kinds of matches.
 #[derive(Clone, Copy)]
 enum Shape {
     /// The input delay covers the latency.
     Covered,
-    /// Every change of input causes a rollback.
+    /// Every change of input is a rollback.
     Guessing,
 }
 
@@ -42,7 +42,7 @@ impl Shape {
     }
 }
 
-/// Match of a counted run.
+/// A run under valgrind.
 pub struct Counted {
     course: Box<dyn Meter>,
     frames: u64,
@@ -50,7 +50,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// The counted run the command line asks for, if any.
+    /// The run that the command line asks for, if it is a counted one.
     pub fn asked_for() -> Option<Counted> {
         let arguments: Vec<String> = std::env::args().collect();
         let [_, flag, library, shape, players, frames, replays] = arguments.as_slice() else { return None };
@@ -82,10 +82,10 @@ fn course(library: &str, shape: Shape, players: usize) -> Option<Box<dyn Meter>>
     })
 }
 
-/// Adds rows for the matches of `rows::cpu`.
+/// Matches of the first part of the report, counted instead of timed.
 pub fn rows(report: &mut Report) {
     report.section("Instructions per frame and peer, net of the game's calls");
-    // Counting takes a hundred times as long as running, so more players are left out.
+    // Counting takes a hundred times as long as running, so no 16 players.
     for players in [2, 4, 8] {
         for shape in Shape::ALL {
             let counted = parallel(LIBRARIES.to_vec(), |library| net(library, shape, players));

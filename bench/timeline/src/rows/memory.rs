@@ -1,4 +1,6 @@
-//! Rows: growth of memory during a long match. Absent: allocations per frame.
+//! Growth of memory over a long match.
+//!
+//! Called by `main.rs`. Absent: allocations per frame (`cpu.rs`).
 
 use bench_report::{Allocations, Report, Row};
 
@@ -8,11 +10,11 @@ use crate::game::Arena;
 use crate::matches::Match;
 use crate::network::NetConditions;
 
-/// Frame after which memory must not grow.
+/// Frame from which memory must not grow.
 const SETTLED_FRAME: u64 = 1_000;
 const LAST_FRAME: u64 = 10_000;
 
-/// Adds a long match with loss, and one in which every state is kept as a control.
+/// A long match with loss, beside one in which every state is kept.
 pub fn rows(report: &mut Report) {
     report.section("Memory of a 4-player match with a 2.2 KB state, frames 1,000 to 10,000");
     report.row(
@@ -23,7 +25,7 @@ pub fn rows(report: &mut Report) {
     );
 }
 
-/// Most bytes held after the settled frame, minus those held then.
+/// Most memory held after the settled frame, above what was held then.
 fn growth(keep_all: bool) -> i64 {
     let mut game = Match::<Gaggle<Arena>>::new(&Setup::players(4), NetConditions::latency(4).loss(0.05));
     let mut kept = Vec::new();

@@ -1,4 +1,6 @@
-//! Rows of the report, one file per part. Absent: how contestants work.
+//! Rows of the report, one file per part.
+//!
+//! Called by `main.rs`. Absent: measurement.
 
 pub mod agreement;
 pub mod chaos;

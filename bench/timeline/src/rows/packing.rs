@@ -1,5 +1,7 @@
-//! Rows: cost of compressing a state for a joiner, and bytes saved, beside a library that is too
-//! large for a page. Absent: network.
+//! Cost and gain of compressing a state for a joiner, beside lz4_flex, which is too large for
+//! pages.
+//!
+//! Called by `people.rs`. Absent: the session that sends it.
 
 use std::hint::black_box;
 
@@ -9,14 +11,14 @@ use gaggle_kit::{compress, decompress};
 use super::people::STATE_BYTES;
 use crate::people::geese;
 
-/// Bytes of a piece of a state on the wire.
+/// Bytes of a piece in which a state is sent.
 const PIECE_BYTES: usize = 8 << 10;
-/// Turns, of which the median counts.
+/// Laps of each, of which the median counts.
 const LAPS: usize = 31;
-/// States compressed in one turn.
+/// States in one lap.
 const STATES: u32 = 40;
 
-/// Adds all rows of this part.
+/// Size, and time to compress and decompress.
 pub(super) fn rows(report: &mut Report) {
     let state: Vec<u8> = (0..STATE_BYTES as u32 / 4).flat_map(|nth| geese(nth).to_le_bytes()).collect();
     let ours: Vec<Vec<u8>> = state.chunks(PIECE_BYTES).map(packed).collect();
@@ -47,7 +49,7 @@ fn packed(piece: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Microseconds of CPU per state, of both alternatives in turns.
+/// CPU time for a state in microseconds, of both in turn.
 fn in_turn(work: [&dyn Fn(); 2]) -> [f64; 2] {
     let mut laps = [Vec::new(), Vec::new()];
     for _ in 0..LAPS {

@@ -1,5 +1,7 @@
-//! Rows: effect on players when other peers join, leave, crash or spectate. Gaggle alone: the other
-//! libraries have no joins into a running match. Absent: how peers are run.
+//! Cost for players of joins, leaves, crashes and spectators.
+//!
+//! Gaggle alone: the other libraries have no joins into a running match. Called by `main.rs`.
+//! Absent: the peers (`crate::people`).
 
 use bench_report::{Report, Row};
 
@@ -7,18 +9,18 @@ use super::{packing, spectators};
 use crate::people::{People, geese};
 use crate::weight::Weight;
 
-/// Seeds, of which the worst counts.
+/// Seeds of a figure, of which the worst counts.
 const SEEDS: u64 = 10;
-/// Three frames one way, a round trip of 100 ms.
+/// Latency of three frames, for a round trip of 100 ms.
 const LATENCY_MS: u64 = 50;
 pub(super) const STATE_BYTES: usize = 100_000;
 const WINDOW_FRAMES: u64 = 8;
 const FRAMES_PER_SECOND: u64 = 60;
-/// Frames after which a silent peer times out: three seconds.
+/// Frames of silence after which a peer counts as gone: three seconds.
 const TIMEOUT_FRAMES: u64 = 3 * FRAMES_PER_SECOND;
 const ROUND_TRIP_FRAMES: u64 = 2 * LATENCY_MS * FRAMES_PER_SECOND / 1_000;
 
-/// Adds all rows of this part.
+/// Joins, leaves, crashes, packets and spectators.
 pub fn rows(report: &mut Report) {
     report.section("People come and go: round trip 100 ms, window 8, state 100 KB; worst of 10 seeds");
     join(report);
@@ -51,7 +53,7 @@ fn join(report: &mut Report) {
     report.row(Row::new("a peer joins: others wait", "frames").gaggle(stalled as f64).at_most(0.0));
 }
 
-/// Adds the bytes sent to a joiner until it is a member, mostly a state of a thousand things.
+/// Bytes a joiner is sent until it is a member, most of them a state of thousands of objects.
 fn state(report: &mut Report) {
     let mut people = People::stuffed(2, 0, LATENCY_MS, (STATE_BYTES, geese), 1);
     people.found(0);
@@ -73,7 +75,7 @@ fn leave(report: &mut Report) {
             people.run_until(3_000, |people| people.session(leaver).is_closed());
             people.crash(leaver);
             people.run_ms(5_000);
-            assert_eq!(people.present(1).len(), 2, "the peer is still present");
+            assert_eq!(people.present(1).len(), 2, "the leaver is still present");
             people.stalled_most((0..3).filter(|index| *index != leaver))
         });
         report.row(Row::new(format!("{who} leaves: others wait"), "frames").gaggle(stalled).at_most(0.0));
@@ -98,7 +100,7 @@ fn crash(report: &mut Report) {
     }
 }
 
-/// Weight of the first player's packets while no button is pressed.
+/// Traffic of the first of three players while no input changes.
 fn idle_weight(people: &mut People) -> Weight {
     people.pressing = false;
     people.run_ms(4_000);

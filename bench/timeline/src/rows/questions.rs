@@ -1,4 +1,6 @@
-//! Rows: frames resimulated in a maze whose rules read inputs in three ways. Absent: the rules.
+//! Effect of `ask` on resimulated frames: the same maze, read in three ways.
+//!
+//! Called by `main.rs`. Absent: the maze (`maze.rs`).
 
 use bench_report::{Report, Row};
 
@@ -7,7 +9,7 @@ use crate::maze::{ASK, GET_ALWAYS, GET_WHERE_USED, Walk, walk};
 /// Frames of five minutes.
 const FRAMES: u64 = 18_000;
 
-/// Adds frames resimulated, relative to reading each input in each frame.
+/// Frames resimulated, beside reading every input in every frame.
 pub fn rows(report: &mut Report) {
     report.section("Frames simulated again in a maze, beside `get` in every frame");
     compare::<false>(report, "choice at junctions", 4, 4, Some(1.0 / 6.0));
@@ -26,9 +28,9 @@ fn compare<const TURN_BACK: bool>(
     let always = walk::<GET_ALWAYS, TURN_BACK>(players, latency, FRAMES);
     let where_used = walk::<GET_WHERE_USED, TURN_BACK>(players, latency, FRAMES);
     let asked = walk::<ASK, TURN_BACK>(players, latency, FRAMES);
-    assert_eq!(always.hash, where_used.hash, "`get` where used changed the state");
-    assert_eq!(always.hash, asked.hash, "asking changed the state");
-    assert!(always.eaten > players as u32 * 500, "the walkers did not move: {always:?}");
+    assert_eq!(always.hash, where_used.hash, "`get` where used gave another state");
+    assert_eq!(always.hash, asked.hash, "`ask` gave another state");
+    assert!(always.eaten > players as u32 * 500, "players hardly moved: {always:?}");
     let per_frame = |walk: &Walk| walk.again as f64 / (FRAMES * players as u64) as f64;
     let metric = |how: &str| format!("{how}, {what}, {players} players, latency {latency}");
     let row =

@@ -1,5 +1,6 @@
-//! Rows: cost of a frame by players and by window, for the table in the documentation. Absent:
-//! other state sizes.
+//! Cost of a frame by players and by window: the table of the documentation.
+//!
+//! Called by `main.rs`. Absent: measurement (`cost.rs`).
 
 use bench_report::{Report, Row};
 
@@ -13,14 +14,14 @@ use crate::network::NetConditions;
 /// Measurements of each, of which the median counts.
 const LAPS: u64 = 5;
 
-/// Adds rows for a 64 B state at latency 4, where nearly all cost is the library's.
+/// A state of 64 B at latency 4, so that nearly all cost is the library's.
 pub fn rows(report: &mut Report) {
     report.section("Net CPU per frame and peer by players, window 8, 64 B state, latency 4");
     for players in [2, 4, 8, 16, 32, 64] {
         let setup = Setup::players(players);
         let frames = (40_000 / (players * players) as u64).clamp(200, 4_000);
         let mut meters = vec![Course::<Gaggle<Tiny>>::meter(&setup, NetConditions::latency(4), frames)];
-        // ggrs is not made for more players.
+        // ggrs is not made for more players than this.
         if players <= 16 {
             meters.push(Course::<Ggrs<Tiny>>::meter(&setup, NetConditions::latency(4), frames.min(1_000)));
         }

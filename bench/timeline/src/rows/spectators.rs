@@ -1,5 +1,7 @@
-//! Rows: a player's frame with a hundred spectators beside one without them. All peers share the
-//! caches of one processor, so the spectators exist in both cases. Absent: how peers are run.
+//! Cost of a hundred spectators for a player: its frame beside that of a player without them.
+//!
+//! All peers share the caches of one processor, so the spectators exist in both cases. Called by
+//! `people.rs`. Absent: the peers (`crate::people`).
 
 use bench_report::{CountedRun, Report, Row, median, parallel};
 
@@ -8,24 +10,25 @@ use crate::people::{COUNTED, Measure, People};
 
 const FLAG: &str = "--count-audience";
 const SPECTATORS: usize = 100;
-/// The first two peers are the players.
+/// Players, which are the first peers.
 const PLAYERS: usize = 2;
 const LATENCY_MS: u64 = 20;
-/// Seeds by time: a frame takes microseconds, so the median of many pairs counts.
+/// Seeds of timed runs, of which the median counts: a frame takes microseconds, in which other load
+/// shows.
 const TIMED_SEEDS: u64 = 11;
-/// Seeds by instructions: counting is exact and a hundred times slower.
+/// Seeds of counted runs, which take a hundred times as long and are exact.
 const COUNTED_SEEDS: u64 = 3;
-/// Largest cost of a feeding player's frame, relative to one without spectators.
+/// Largest ratio of a feeding player's frame to another's.
 const FRAME_MOST: f64 = 1.1;
 
-/// Links of the spectators.
+/// Links of spectators.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
-    /// Each to the peer that feeds it and those it feeds.
+    /// Each to the peer that feeds it and to those it feeds.
     Chain,
-    /// Also to the player, as in a lobby room: it feeds as many as it may and sends all of them the
-    /// time.
-    Everybody,
+    /// Also to the player, as a lobby links all members: it feeds as many as it may, and sends the
+    /// time to all.
+    WithPlayer,
 }
 
 impl Links {
@@ -39,7 +42,7 @@ impl Links {
     }
 }
 
-/// A hundred spectators of two players, the first of which is measured.
+/// A hundred spectators of two players, of whom the first is measured.
 #[derive(Clone, Copy)]
 pub struct Audience {
     links: Links,
@@ -49,7 +52,7 @@ pub struct Audience {
 }
 
 impl Audience {
-    /// The counted run the command line asks for, if any.
+    /// The run that the command line asks for, if it is a counted one.
     pub fn asked_for() -> Option<Audience> {
         let arguments: Vec<String> = std::env::args().collect();
         let [_, flag, links, by, seed] = arguments.as_slice() else { return None };
@@ -57,7 +60,8 @@ impl Audience {
         Some(Audience { links, by: by.parse().ok()?, seed: seed.parse().ok()? })
     }
 
-    /// Plays with the first player's frames under the counted name, and prints their number.
+    /// Plays with the first player's frames under the name that is counted, and prints their
+    /// number.
     pub fn run_counted(self) {
         let mut people = self.gathered();
         people.measure = Some(Measure::Instructions);
@@ -82,8 +86,8 @@ impl Audience {
         people
     }
 
-    /// CPU time of the first player's frame in microseconds, and frames the last spectator is
-    /// behind.
+    /// CPU time of the first player's frame in microseconds, and frames by which the last spectator
+    /// is behind.
     fn timed(self) -> (f64, f64) {
         let mut people = self.gathered();
         let playing = people.session(0).confirmed_frame();
@@ -94,7 +98,7 @@ impl Audience {
         (people.cpu().as_secs_f64() * 1e6 / frames as f64, f64::from(behind_most))
     }
 
-    /// Instructions of the first player's frame; none without valgrind.
+    /// Instructions of the first player's frame; none if valgrind is missing.
     fn instructions(self) -> Option<f64> {
         let Audience { links, by, seed } = self;
         let arguments = [FLAG.to_owned(), links.name().to_owned(), by.to_string(), seed.to_string()];
@@ -103,14 +107,14 @@ impl Audience {
     }
 }
 
-/// Runs for a time. Returns the frames the first player played.
+/// Runs for six seconds. Returns the frames of the first player.
 fn frames_played(people: &mut People) -> u64 {
     let before = people.stats(0).frames;
     people.run_ms(6_000);
     people.stats(0).frames - before
 }
 
-/// Adds all rows of this part.
+/// Ratios of time and instructions, and delay of the last spectator.
 pub(super) fn rows(report: &mut Report) {
     for links in Links::ALL {
         let (mut ratios, mut behind) = (Vec::new(), 0.0_f64);
@@ -140,12 +144,12 @@ pub(super) fn rows(report: &mut Report) {
     }
 }
 
-/// The target is for players that feed a chain.
+/// Only the cost of feeding a chain is promised.
 fn judged(links: Links, row: Row) -> Row {
     if links == Links::Chain { row.at_most(FRAME_MOST) } else { row }
 }
 
-/// Instructions of a player's frame relative to one without spectators, worst of all seeds.
+/// Instructions of a feeding player's frame over those of another's, worst of all seeds.
 fn instructions_ratio(links: Links) -> Option<f64> {
     let seeds = 1..=COUNTED_SEEDS;
     let runs = seeds.flat_map(|seed| [0, 1].map(|by| Audience { links, by, seed })).collect();

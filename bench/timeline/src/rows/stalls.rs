@@ -1,4 +1,6 @@
-//! Rows: steps in which a peer's match did not advance. Absent: CPU time.
+//! Stalls: steps in which a peer gets no new frame.
+//!
+//! Called by `main.rs`. Absent: matches (`matches.rs`).
 
 use bench_report::{Report, Row, Spread, parallel};
 
@@ -9,23 +11,23 @@ use crate::ggrs::Ggrs;
 use crate::matches::{Match, Tally};
 use crate::network::NetConditions;
 
-/// Seeds per cell of the loss table: enough that one unlucky loss does not decide a cell with few
-/// stalls.
+/// Seeds per cell of the loss table: enough that one unlucky loss does not decide where hardly
+/// anything stalls.
 const SEEDS: u64 = 10;
 
 /// Steps of all peers per seed.
 const PEER_STEPS: u64 = 40_000;
 
-/// One stalled step of one seed, in percent.
+/// Share of a single stalled step of one seed, in percent.
 const ONE_STEP_PERCENT: f64 = 100.0 / PEER_STEPS as f64;
 
-/// One stalled step of all seeds, in percent.
+/// Share of a single stalled step of all seeds, in percent.
 const ONE_STEP_OF_ALL_PERCENT: f64 = ONE_STEP_PERCENT / SEEDS as f64;
 
 /// Frames at which a blackout starts: two periods of ggrs's timer.
 const PHASES: u64 = 26;
 
-/// Adds all rows of this part.
+/// Lockstep, blackouts, the edge of the window, and loss.
 pub fn rows(report: &mut Report) {
     lockstep(report);
     blackouts(report);
@@ -98,7 +100,7 @@ fn loss_table(report: &mut Report) {
         (metric, ggrs, same, fewer)
     });
     for (metric, ggrs, same, fewer) in table {
-        // A single step is chance, so it is allowed where ggrs has none.
+        // One step among all is chance: it is allowed where ggrs has none.
         let (library, allowed) = match ggrs.mean {
             mean if mean < ONE_STEP_OF_ALL_PERCENT => ("ggrs none, one", ONE_STEP_OF_ALL_PERCENT),
             mean => ("ggrs", mean),
@@ -113,8 +115,9 @@ fn loss_table(report: &mut Report) {
             "by seed: gaggle {:.4} to {:.4} %, with 7 {:.4} to {:.4} %, ggrs {:.4} to {:.4} %",
             same.min, same.max, fewer.min, fewer.max, ggrs.min, ggrs.max
         ));
-        // With 8, ggrs predicts 7 frames at most, so this is the same game for both. Chance decides
-        // which is better: the means may differ by ggrs's own deviation and one stalled step.
+        // ggrs set to 8 predicts at most 7 frames, so this compares the same setting. Chance
+        // decides which is ahead: means must be equal within the scatter of ggrs, one stalled step
+        // included.
         report.row(
             Row::new(format!("{metric}, 7 against 8"), "%")
                 .gaggle(fewer.mean)
@@ -133,7 +136,7 @@ fn weathers(latency: u64) -> Vec<(String, NetConditions)> {
     random.into_iter().chain(bursts).collect()
 }
 
-/// A lossless minute after two seconds of warm-up.
+/// A minute without loss, after two seconds.
 fn calm<C: Contestant>(setup: &Setup, weather: NetConditions) -> Tally {
     let mut game = Match::<C>::new(setup, weather);
     game.run(120);
@@ -142,7 +145,7 @@ fn calm<C: Contestant>(setup: &Setup, weather: NetConditions) -> Tally {
     Tally::sum(&game.tallies())
 }
 
-/// Percent of stalled steps over all peers, by seed.
+/// Percentage of stalled steps over all peers, for each seed.
 fn lossy<C: Contestant>(setup: &Setup, weather: NetConditions) -> Vec<f64> {
     (1..=SEEDS)
         .map(|seed| {
@@ -155,8 +158,8 @@ fn lossy<C: Contestant>(setup: &Setup, weather: NetConditions) -> Vec<f64> {
         .collect()
 }
 
-/// Longest stall of any peer over all moments of the blackout, each with new sessions, because a
-/// blackout leaves peers a frame apart.
+/// Longest stall of any peer, over all frames at which the blackout may start, each with new
+/// sessions, because a blackout leaves peers a frame apart.
 fn worst_blackout<C: Contestant>(frames: u64) -> u64 {
     (0..PHASES).map(|phase| blackout::<C>(frames, phase)).max().unwrap_or_default()
 }

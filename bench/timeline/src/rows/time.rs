@@ -1,5 +1,6 @@
-//! Rows: synchronization of clocks, and the input delay it leads to. Gaggle alone. Absent: CPU
-//! time.
+//! Convergence of peers' clocks, and the input delay meanwhile. Gaggle alone.
+//!
+//! Called by `main.rs`. Absent: the clocks (`clockwork.rs`).
 
 use bench_report::{Report, Row};
 use gaggle_timeline::{LatePolicy, TimelineConfig};
@@ -7,10 +8,10 @@ use gaggle_timeline::{LatePolicy, TimelineConfig};
 use crate::clockwork::Clockwork;
 use crate::network::NetConditions;
 
-/// Seeds, of which the worst counts.
+/// Seeds of a figure, of which the worst counts.
 const SEEDS: u64 = 10;
 
-/// Adds all rows of this part.
+/// Start, changing latency, and a peer that slept.
 pub fn rows(report: &mut Report) {
     report.section("Started 10 frames apart, clocks 1 % apart; worst of 10 seeds");
     let calm = ms(50, 0);
@@ -39,7 +40,7 @@ fn config(window_frames: u32, delay: (u32, u32)) -> TimelineConfig {
     }
 }
 
-/// Result of two peers that started apart.
+/// Outcome for two peers that started apart.
 #[derive(Clone, Copy, Default)]
 struct Meeting {
     seconds: f64,
@@ -71,7 +72,7 @@ fn meeting(window: u32, ways: [NetConditions; 2], seed: u64) -> Meeting {
     world.machines[0].clock_ppm = 1_005_000;
     world.machines[1].clock_ppm = 995_000;
     world.machines[1].asleep_until_us = world.now_us() + 166_667;
-    // In sync, both peers predict equally far ahead: the one with the longer inbound latency is
+    // In sync means that both predict equally far: the peer with the longer inbound latency is
     // behind by half the difference.
     let due = (ways[0].latency_us as f64 - ways[1].latency_us as f64) * 60.0 / 1e6 / 2.0;
     let start_us = world.now_us();
@@ -98,7 +99,7 @@ fn note_apart(world: &Clockwork, due: f64, last_apart_us: &mut u64) {
     }
 }
 
-/// Frames resimulated so far, and changes of the other's input.
+/// Frames resimulated so far, and changes of the other peer's input that could cause them.
 fn again_per_change(world: &Clockwork, side: usize) -> (f64, f64) {
     let pressed = world.machines[1 - side].pressed();
     let again = world.machines[side].session().stats().frames_resimulated;
@@ -128,7 +129,7 @@ fn adapt(report: &mut Report) {
     report.row(Row::new("presses lost or doubled, all seeds", "presses").gaggle(wrong as f64).at_most(0.0));
 }
 
-/// Seconds until every peer's delay stays within a frame of its value ten seconds later.
+/// Seconds until all peers' delays stay within a frame of their values ten seconds later.
 fn delay_settles(world: &mut Clockwork) -> f64 {
     let start_us = world.now_us();
     let mut seen = Vec::new();
@@ -142,7 +143,7 @@ fn delay_settles(world: &mut Clockwork) -> f64 {
     (last_off - start_us) as f64 / 1e6
 }
 
-/// Presses that any peer saw too few or too many of.
+/// Presses that some peer counted too few or too many of.
 fn misheard(world: &Clockwork) -> u32 {
     let mut wrong = 0;
     for machine in &world.machines {

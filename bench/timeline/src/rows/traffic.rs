@@ -1,4 +1,6 @@
-//! Rows: bytes and packets given to the socket, link framing included. Absent: IP and UDP headers.
+//! Traffic given to the socket: all bytes, link framing included.
+//!
+//! Called by `main.rs`. Absent: headers of IP and UDP.
 
 use bench_report::{Report, Row};
 
@@ -9,10 +11,10 @@ use crate::ggrs::Ggrs;
 use crate::matches::{Match, Tally};
 use crate::network::NetConditions;
 
-/// Frames of a minute, played after two seconds.
+/// Frames of a minute, after two seconds.
 const FRAMES: u64 = 3_600;
 
-/// Adds bytes and packets per second and peer.
+/// Bytes and packets per second and peer.
 pub fn rows(report: &mut Report) {
     report.section("Given to the socket per second and peer, latency 4");
     let calm = NetConditions::latency(4);

@@ -3,7 +3,7 @@
 //! `Session` calls it in ticks without a new frame, and now and then. Absent: how waiting is
 //! counted, how peers agree on an eviction.
 
-use gaggle_kit::{Input, Micros};
+use gaggle_kit::{Input, Micros, OutOfRange};
 
 use super::Session;
 use crate::config::{SessionError, SlowPolicy};
@@ -42,7 +42,7 @@ impl<I: Input> Session<I> {
         let max = self.cx.config.prediction_frames_max();
         if frames > max {
             let (value, max) = (frames.into(), max.into());
-            return Err(SessionError::OutOfRange { setting: "prediction_frames", value, min: 0, max });
+            return Err(OutOfRange { setting: "prediction_frames", value, min: 0, max }.into());
         }
         self.time.set_prediction_frames(frames);
         Ok(())

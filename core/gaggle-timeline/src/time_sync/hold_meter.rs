@@ -135,7 +135,7 @@ mod tests {
         let mut told = Vec::new();
         for second in 0..40 {
             // Slow for twelve seconds, then for none, then again.
-            let waits = second < 12 || second >= 30;
+            let waits = !(12..30).contains(&second);
             meter.note(ms(1_000 * second), ms(if waits { 250 } else { 0 }));
             told.extend(meter.take_slow(ms(1_000 * second)).map(|share| (second, share)));
         }

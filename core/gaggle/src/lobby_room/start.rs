@@ -129,7 +129,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             .collect();
         let host = peers.iter().map(|seat| seat.peer).find(|peer| *peer == room.host);
         Some(Start {
-            match_id: match_id(room.born, room.seed),
+            match_id: match_id(room.match_started_at, room.seed),
             first: host.or(peers.first().map(|seat| seat.peer)),
             peers,
             seed: room.seed.0,

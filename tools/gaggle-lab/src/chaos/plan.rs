@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Burst, Chance, Conditions};
-use gaggle_timeline::TimelineConfig;
+use gaggle_timeline::{Quorum, TimelineConfig};
 
 use super::broth::SLOTS;
 
@@ -146,7 +146,8 @@ impl Plan {
             true => TimelineConfig::lockstep(),
             false => TimelineConfig::rollback(self.window_frames),
         };
-        TimelineConfig { slot_count: SLOTS, majority: self.majority, ..rules }
+        let quorum = if self.majority { Quorum::Majority } else { Quorum::Any };
+        TimelineConfig { slot_count: SLOTS, quorum, ..rules }
     }
 
     /// Frames by which inputs may be ahead of what is confirmed: the window, the largest input

@@ -1,4 +1,5 @@
-//! Manifests of published crates: keys that a registry shows, no pinned dependencies.
+//! Manifests of published crates: keys that a registry shows, no pinned dependencies; and a README
+//! beside every manifest.
 //!
 //! Called by `tidy::check`. Absent: whether they build from a package (step `packages`).
 
@@ -8,6 +9,18 @@ use crate::workspace::{Package, Workspace};
 
 /// Folders whose crates are not published.
 const OWN: [&str; 3] = ["apps", "games", "tools"];
+
+/// Finds packages of all workspaces, also of those beside this one, without a README.
+pub(super) fn check_readmes(tree: &Tree) -> Vec<Finding> {
+    let packages = tree.ending("Cargo.toml").filter(|file| file.text.lines().any(|line| line == "[package]"));
+    packages.filter_map(|file| without_readme(tree, &file.path)).collect()
+}
+
+fn without_readme(tree: &Tree, manifest: &str) -> Option<Finding> {
+    let readme = format!("{}README.md", manifest.strip_suffix("Cargo.toml")?);
+    let message = "no README.md: say in a few lines what the crate is for and how to run it";
+    tree.text(&readme).is_none().then(|| Finding::of_file(manifest, message))
+}
 
 /// Finds published crates with missing keys or pins, and other crates without `publish = false`.
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
