@@ -69,7 +69,7 @@ pub struct Parts<O> {
     pub view: View,
     /// Settings of the lobby client, with the player's identity.
     pub client: gaggle::lobby::client::ClientConfig,
-    /// The platform.
+    /// Network and lobby of the page.
     pub outside: O,
 }
 

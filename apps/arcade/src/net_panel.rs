@@ -54,7 +54,7 @@ pub struct LinkFacts {
 /// Figures of the whole network.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NetFacts {
-    /// Current frame.
+    /// Frame shown now.
     pub frame: u32,
     /// Links to other peers.
     pub links: Vec<LinkFacts>,

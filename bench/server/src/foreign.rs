@@ -40,7 +40,8 @@ fn install_into_target() -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Runs a script with the Node that npm installed: Colyseus 0.18 needs 22, which a machine may lack.
+/// Runs a script with the Node that npm installed: Colyseus 0.18 needs version 22, which a machine
+/// may lack.
 pub(crate) fn node(folder: &Path, script: &str) -> Command {
     let mut command = Command::new(folder.join(NODE));
     command.arg(script).current_dir(folder);

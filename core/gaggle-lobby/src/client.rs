@@ -12,8 +12,7 @@
 //! let mut client = Client::new(Micros::ZERO, ClientConfig::default(), 2024);
 //! let request = client.find(Find { game: "gander".parse()?, ..Find::default() });
 //! assert_eq!(client.poll_output(), Some(ClientOutput::Connect));
-//! // … the socket is open:
-//! client.handle_open(Micros::from_millis(5));
+//! client.handle_open(Micros::from_millis(5)); // the socket is open
 //! let Some(ClientOutput::Send(hello)) = client.poll_output() else { panic!("a text") };
 //! assert!(hello.starts_with(r#"{"type":"hello""#));
 //! // The request follows at once, without waiting for the welcome.

@@ -56,6 +56,8 @@ struct Readme;
 mod guide {
     #[doc = include_str!("../../../docs/guide/desyncs.md")]
     struct Desyncs;
+    #[doc = include_str!("../../../docs/guide/input-delay.md")]
+    struct InputDelay;
     #[doc = include_str!("../../../docs/guide/own-state.md")]
     struct OwnState;
     #[doc = include_str!("../../../docs/guide/questions.md")]

@@ -93,7 +93,7 @@ pub enum Align {
     /// Its left edge.
     #[default]
     Left,
-    /// Its center.
+    /// Middle of the text.
     Centre,
     /// Its right edge.
     Right,

@@ -100,7 +100,7 @@ pub struct Heard {
     pub flap: bool,
     /// A foot touched the ground.
     pub step: bool,
-    /// Skidding began.
+    /// Skidding began now.
     pub skid: bool,
     /// It bounced off a ledge or the ceiling.
     pub thud: bool,

@@ -7,7 +7,7 @@ use gaggle::{AnyRoom, Game, GameRoom, PeerId, Platform, Slot, World, WorldRoom};
 pub enum EngineReport {
     /// Timeline engine: predictions and resimulated frames.
     Timeline {
-        /// Current frame.
+        /// Frame shown now.
         frame: u32,
         /// Prediction window in frames.
         window: u32,
@@ -21,7 +21,7 @@ pub enum EngineReport {
         depth_last: u32,
         /// Resimulated frames in all.
         again: u64,
-        /// Stalled ticks.
+        /// Ticks stalled so far.
         stalled: u64,
         /// Identity of the branch.
         history: u64,

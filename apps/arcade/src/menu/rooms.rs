@@ -8,7 +8,7 @@ pub struct RoomLine {
     pub code: String,
     /// Mode and progress: `team, wave 3`.
     pub mode: String,
-    /// Occupied slots.
+    /// Slots with a player.
     pub players: u8,
     /// Number of slots.
     pub seats: u8,

@@ -1,8 +1,8 @@
 //! Engine of a [`RequestRoom`](crate::RequestRoom): sessions of the shown match and of one being
 //! joined, without the game's state.
 //!
-//! [`GameEngine`](crate::GameEngine) adds a game. `play.rs` has one match, `turn.rs` remaining work,
-//! `events.rs` session events, `start.rs` matches started together. Absent: game state.
+//! [`GameEngine`](crate::GameEngine) adds a game. `play.rs` has one match, `turn.rs` remaining
+//! work, `events.rs` session events, `start.rs` matches started together. Absent: game state.
 
 mod engine;
 mod events;
