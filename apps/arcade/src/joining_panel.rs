@@ -167,7 +167,7 @@ pub fn draw_joining(scene: &mut Scene, view: View, facts: &JoiningFacts<'_>) {
     if facts.touch {
         let button = Rect::new(inner.x, card.bottom() - 19, inner.wide, 16);
         pen.panel(button, palette::NIGHT[2], 1.0, Some(palette::MIST[0]));
-        pen.text(ALONE, button.middle().0, button.y + 5, inner.wide - 8, palette::TEXT).centred();
+        pen.text(ALONE, button.middle().0, button.y + 5, inner.wide - 8, palette::TEXT).centered();
     } else {
         pen.key("Esc", ALONE, inner.x, card.bottom() - 15, inner.wide);
     }

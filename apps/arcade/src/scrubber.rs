@@ -163,7 +163,7 @@ impl Scrubber {
             let text = fitted(&number.to_string(), 40, false).into_owned();
             let half = font::width(&text, false, 0) / 2 + 1;
             if at - half >= free && at + half <= self.bar.right() {
-                pen.text(&text, at, y + 8, 40, palette::FAINT).centred();
+                pen.text(&text, at, y + 8, 40, palette::FAINT).centered();
                 free = at + half + 8;
             }
         }

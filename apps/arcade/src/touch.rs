@@ -129,7 +129,7 @@ impl Touch {
             let is_held = held.left || held.right;
             slab(&mut pen, steer, is_held, alpha(is_held));
             let (x, y) = steer.middle();
-            pen.bold(turn, x, y - 4, steer.wide - 8, palette::BONE).centred();
+            pen.bold(turn, x, y - 4, steer.wide - 8, palette::BONE).centered();
         } else {
             let [left, right] = steer.columns([1, 1], GAP);
             for (place, is_held, way) in [(left, held.left, (-1, 0)), (right, held.right, (1, 0))] {
@@ -143,7 +143,7 @@ impl Touch {
             let edge = if held.action { palette::FIRE[5] } else { palette::FIRE[4] };
             pen.panel(disc_place, palette::PEAT[2], alpha(held.action), Some(edge));
             let (x, y) = disc_place.middle();
-            pen.bold(action, x, y - 4, disc_place.wide - 8, palette::FIRE[5]).centred();
+            pen.bold(action, x, y - 4, disc_place.wide - 8, palette::FIRE[5]).centered();
         }
     }
 }
@@ -278,7 +278,7 @@ fn disc(pen: &mut Pen<'_>, place: Rect, held: bool, action: &str, alpha: f32) {
     };
     let top = place.y + (place.tall - tall - 13) / 2;
     pen.image(wing, middle - wide / 2, top);
-    pen.bold(action, middle, top + tall + 6, place.wide - 8, palette::FIRE[5]).centred();
+    pen.bold(action, middle, top + tall + 6, place.wide - 8, palette::FIRE[5]).centered();
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ struct Visit {
     players: usize,
     /// They want to play with friends.
     with_friends: bool,
-    /// The colour they like, as it was kept.
+    /// The color they like, as it was kept.
     palette: Option<String>,
     /// The room as it was kept before the page was loaded again.
     return_to: Option<String>,
@@ -352,7 +352,7 @@ fn new_player_starts_from_nothing_and_returning_one_does_not() {
 }
 
 #[test]
-fn who_likes_a_colour_has_it_where_it_is_free() {
+fn who_likes_a_color_has_it_where_it_is_free() {
     let mut town = Cluster::<Guest>::of(3);
     let likes =
         |house, palette: &str| Visit { palette: Some(palette.to_string()), ..Guest::peer_config(house) };

@@ -57,7 +57,7 @@ fn texts(scene: &Scene) -> Vec<((i32, i32, i32, i32), String)> {
         let wide = font::width(&text, bold, i32::from(track)) * i32::from(size);
         let left = match align {
             Align::Left => 0,
-            Align::Centre => wide / 2,
+            Align::Center => wide / 2,
             Align::Right => wide,
         };
         found.push(((x as i32 - left, y as i32, wide, font::CAP_ROWS * i32::from(size)), text));
@@ -65,7 +65,7 @@ fn texts(scene: &Scene) -> Vec<((i32, i32, i32, i32), String)> {
     found
 }
 
-/// Whether anything in a place of a picture is another colour than before.
+/// Whether anything in a place of a picture is another color than before.
 fn differs(view: View, place: (i32, i32, i32, i32), now: &[u32], before: &[u32]) -> bool {
     let scale = view.word_scale;
     let (left, top, right, bottom) =

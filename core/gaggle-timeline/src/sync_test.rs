@@ -180,7 +180,7 @@ pub fn check_determinism<G: Game>(
     mut inputs: impl FnMut(Frame) -> Vec<G::Input>,
     mut present: impl FnMut(Frame) -> SlotSet,
 ) -> Result<G, Nondeterminism> {
-    let (mut straight, mut second, mut travelled) = (start.clone(), start.clone(), start.clone());
+    let (mut straight, mut second, mut traveled) = (start.clone(), start.clone(), start.clone());
     let mut test = SyncTest::new(start.clone(), 0, depth);
     let mut copy = start.clone();
     let mut roster = SlotSet::EMPTY;
@@ -200,10 +200,10 @@ pub fn check_determinism<G: Game>(
             test.set_present(roster);
         }
         test.advance(&row)?;
-        travelled.tick(&row_inputs);
-        travelled = decode_state(&encode_state(&travelled))
+        traveled.tick(&row_inputs);
+        traveled = decode_state(&encode_state(&traveled))
             .map_err(|error| Nondeterminism::Undecodable { frame, error })?;
-        if let Some(fields) = compare(&straight, &travelled) {
+        if let Some(fields) = compare(&straight, &traveled) {
             return Err(Nondeterminism::Codec { frame, fields });
         }
         copy.copy_from(&straight);

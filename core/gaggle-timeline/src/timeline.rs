@@ -84,7 +84,7 @@ impl<G: Game> Timeline<G> {
     pub fn tick(&mut self, now: Micros) -> Tick {
         let tick = self.session.tick(now);
         while let Some(request) = self.session.poll_request() {
-            if let Some(imported) = self.simulation.fulfil(request) {
+            if let Some(imported) = self.simulation.fulfill(request) {
                 self.simulation.take_over(imported, &self.session);
             }
         }

@@ -94,7 +94,7 @@ pub enum Align {
     #[default]
     Left,
     /// Middle of the text.
-    Centre,
+    Center,
     /// Its right edge.
     Right,
 }
@@ -205,7 +205,7 @@ macro_rules! text_settings {
 
 text_settings! {
     /// Makes `x` the center of the text.
-    centred() => align = Align::Centre;
+    centered() => align = Align::Center;
     /// Makes `x` the right edge of the text.
     right() => align = Align::Right;
     /// Makes strokes two pixels wide.

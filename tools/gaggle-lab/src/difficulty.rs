@@ -200,7 +200,7 @@ fn axes(scene: &mut Scene, frame: Frame, chart: &Chart, waves: usize) {
     }
     for wave in (0..waves).filter(|wave| (wave + 1) % 5 == 0 || *wave == 0) {
         let (at, _) = place(frame, chart.top, waves, wave, 0.0);
-        scene.text(&format!("{}", wave + 1), at as f32, (y + height - 20) as f32, palette::FAINT).centred();
+        scene.text(&format!("{}", wave + 1), at as f32, (y + height - 20) as f32, palette::FAINT).centered();
     }
 }
 

@@ -15,6 +15,7 @@ mod ratchet;
 mod readme;
 mod shape;
 mod sizes;
+mod tables;
 mod test_names;
 mod tree;
 mod vectors;
@@ -68,6 +69,7 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Fi
         vectors::check(tree),
         shape::check(tree),
         sizes::check(tree),
+        tables::check(tree),
         leftovers::check(tree),
         packages::check(workspace),
         packages::check_readmes(tree),

@@ -155,7 +155,7 @@ mod tests {
             let mut colors: Vec<u32> = moment.pixels().flatten().map(Color::rgb).collect();
             colors.sort_unstable();
             colors.dedup();
-            assert!((8..=COLORS).contains(&colors.len()), "{name} has {} colours", colors.len());
+            assert!((8..=COLORS).contains(&colors.len()), "{name} has {} colors", colors.len());
         }
         assert_eq!(moment("skein"), None);
     }

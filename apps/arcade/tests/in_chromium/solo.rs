@@ -22,19 +22,19 @@ fn a_stranger_opens_the_page_and_flies() {
     picture(&page, "menu.png");
 
     page.wait_for("document.getElementById('said').textContent.includes('lobby is out')", PATIENCE).unwrap();
-    // Another colour than the first, kept for the next time.
-    focus_on(&page, "Your colour: blue");
+    // Another color than the first, kept for the next time.
+    focus_on(&page, "Your color: blue");
     tap(&page, "Enter", "Enter");
     tap(&page, "Enter", "Enter");
     page.wait_for("document.getElementById('said').textContent.includes('pink')", PATIENCE).unwrap();
-    picture(&page, "menu-colour.png");
+    picture(&page, "menu-color.png");
     page.reload().unwrap();
     page.wait_for("document.documentElement.dataset.ready === 'yes'", PATIENCE).unwrap();
-    focus_on(&page, "Your colour: pink");
+    focus_on(&page, "Your color: pink");
     focus_on(&page, "Play. Enter flies");
     tap(&page, "Enter", "Enter");
     page.wait_for("document.getElementById('said').textContent.startsWith('Wave 1')", PATIENCE).unwrap();
-    until(&page, "the seat of that colour is ours", |known| known["own"] == 0b100);
+    until(&page, "the seat of that color is ours", |known| known["own"] == 0b100);
     // Flapping about for a while: the goose moves, and sooner or later the score does.
     let began = Instant::now();
     let mut right = true;

@@ -165,7 +165,7 @@ impl Lineage {
         }
     }
 
-    /// The first step from here towards a branch that descends from this one.
+    /// The first step from here toward a branch that descends from this one.
     pub(crate) fn next_towards<'a>(&self, tip: &'a Tip) -> Option<&'a Link> {
         tip.link_at(self.depth() + 1)
     }

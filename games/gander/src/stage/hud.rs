@@ -169,7 +169,7 @@ impl Painter<'_> {
         let color = if fresh { FIRE[6] } else { FIRE[5] };
         self.scene
             .text(&text, middle as f32, (rock.top + 5) as f32, color)
-            .centred()
+            .centered()
             .tracked(1)
             .shadowed(FIRE[if fresh { 3 } else { 2 }]);
     }
@@ -180,13 +180,13 @@ impl Painter<'_> {
         match game.wave.phase {
             Phase::Intro => {
                 if let Some(line) = promise(game) {
-                    self.scene.text(line, middle, 86.0, palette::BONE).centred().outlined(INK);
+                    self.scene.text(line, middle, 86.0, palette::BONE).centered().outlined(INK);
                 }
             }
             Phase::Over => {
                 self.scene.image(self.well_flown, middle - self.well_flown_width / 2.0, 52.0);
                 if game.wave.left > OVER_FRAMES {
-                    self.scene.text("Flap to fly again", middle, 86.0, palette::BONE).centred().outlined(INK);
+                    self.scene.text("Flap to fly again", middle, 86.0, palette::BONE).centered().outlined(INK);
                 }
             }
             _ => {}
@@ -200,7 +200,7 @@ impl Painter<'_> {
             if player.riding() && player.safe > 0 && !name.is_empty() {
                 let (x, y) = ((player.mover.x / PX) as f32, (player.mover.y / PX) as f32);
                 let name = fitted(name, PLAQUE, false);
-                self.scene.text(&name, x, y - 42.0, SEAT[seat].mix(TEXT, 0.3)).centred().outlined(INK);
+                self.scene.text(&name, x, y - 42.0, SEAT[seat].mix(TEXT, 0.3)).centered().outlined(INK);
             }
         }
     }
@@ -330,7 +330,7 @@ mod tests {
                 let wide = font::width(&text, false, 0) as f32;
                 let left = match align {
                     Align::Left => x,
-                    Align::Centre => x - wide / 2.0,
+                    Align::Center => x - wide / 2.0,
                     Align::Right => x - wide,
                 };
                 let across = |x: f32| ((x + offset.0 as f32) * scale as f32) as i32;

@@ -175,7 +175,7 @@ fn draw_goose(painter: &mut Painter<'_>, now: &Skein, before: &Skein, which: usi
         let name = if painter.is_own(which) { "fall" } else { "catch" };
         if !painter.audience.plain && name == "catch" && goose.seat != Seat::Young {
             let words = format!("catch {}", painter.name(which));
-            painter.scene.text(&words, x, y - 38.0, tint).centred().outlined(palette::INK);
+            painter.scene.text(&words, x, y - 38.0, tint).centered().outlined(palette::INK);
         }
     }
     let image = painter.figures.goose(look, pose(goose, which, painter.time), light(y));
@@ -206,7 +206,7 @@ fn draw_goose(painter: &mut Painter<'_>, now: &Skein, before: &Skein, which: usi
         painter
             .scene
             .text(&format!("×{company}"), x, y - 36.0, palette::FIRE[5])
-            .centred()
+            .centered()
             .outlined(palette::INK);
     }
 }

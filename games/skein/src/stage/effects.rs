@@ -182,7 +182,7 @@ pub(super) fn before(painter: &mut Painter<'_>, now: &Skein) {
                 painter
                     .scene
                     .text("Caught.", x, y - 26.0 - age / 4.0, palette::OK)
-                    .centred()
+                    .centered()
                     .outlined(palette::INK);
             }
             Kind::Kill | Kind::KillLarge if age < 30.0 && mark.value >= 100 => {
@@ -191,7 +191,7 @@ pub(super) fn before(painter: &mut Painter<'_>, now: &Skein) {
                 painter
                     .scene
                     .text(&words, x + 6.0, y - 14.0 - age / 3.0, tint)
-                    .centred()
+                    .centered()
                     .outlined(palette::INK);
             }
             _ => {}

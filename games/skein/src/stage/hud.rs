@@ -96,7 +96,7 @@ fn boss_bar(painter: &mut Painter<'_>, now: &Skein) {
     painter
         .scene
         .text(name, 320.0, (y + 3) as f32, palette::FIRE[5])
-        .centred()
+        .centered()
         .tracked(1)
         .shadowed(palette::FIRE[1]);
     let left = wide * i32::from(boss.hp) / i32::from(boss.full);
@@ -162,7 +162,7 @@ pub(super) fn captions(painter: &mut Painter<'_>, now: &Skein) {
         words = words.or(Some(text));
     }
     if let Some(words) = words {
-        let handle = painter.scene.text(&words, 320.0, 70.0, palette::MOON).centred().bold();
+        let handle = painter.scene.text(&words, 320.0, 70.0, palette::MOON).centered().bold();
         handle.tracked(1).outlined(palette::INK);
     }
 }
