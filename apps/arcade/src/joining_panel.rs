@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_steps_follow_what_is_known() {
+    fn steps_of_joining_follow_progress() {
         let mut facts = JoiningFacts { code: "FNWKBX", place: "the fen", ..JoiningFacts::default() };
         assert_eq!(facts.words(), "Joining FNWKBX. Looking for the room");
         facts.own_seat = Some(2);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finger_finds_the_way_out() {
+    fn tap_on_way_out_is_found() {
         for view in views() {
             let facts = JoiningFacts { code: "FNWKBX", percent: 40, ..JoiningFacts::default() };
             let mut scene = Scene::default();

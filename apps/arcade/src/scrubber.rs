@@ -182,7 +182,7 @@ mod tests {
     use crate::pen::tests::{assert_inside, views};
 
     #[test]
-    fn a_click_leads_to_the_frame_that_is_drawn_there() {
+    fn click_seeks_to_frame_drawn_there() {
         for view in views() {
             let scrubber = Scrubber::new(view);
             let y = scrubber.bar.y * view.word_scale;

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thumb_slides_from_one_slab_to_the_other() {
+    fn thumb_slides_from_one_slab_to_other() {
         let view = views()[0];
         let (mut touch, wide) = (Touch::new(view, false), view.width);
         touch.set(1, 20, 500);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn thumbs_of_a_phone_held_flat_cover_nothing_of_the_world() {
+    fn thumbs_of_phone_held_flat_cover_no_part_of_world() {
         for (width, height, ratio) in [(1_688, 780, 2.0), (2_532, 1_170, 3.0), (1_792, 828, 2.0)] {
             let view = fit(width, height, ratio, (384, 216));
             let words = |art: i32| art * view.scale / view.word_scale;
@@ -387,7 +387,7 @@ mod tests {
     /// Over the scrolling pond, thumbs may cover water, but never the own boat, even where the pond
     /// ends.
     #[test]
-    fn thumbs_of_a_16_9_phone_never_cover_own_boat() {
+    fn thumbs_of_16_9_phone_never_cover_own_boat() {
         use millpond::boat::{Boat, SPEED_MAX};
         use millpond::stage::{Audience, Stage, WINDOW};
         use millpond::water::{HEIGHT, WIDTH, at, moved};
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn thumbs_of_a_16_9_phone_lie_below_the_world() {
+    fn thumbs_of_16_9_phone_lie_below_world() {
         for (width, height, ratio, tall) in [
             (1_334, 750, 2.0, 28.0),
             (2_208, 1_242, 3.0, 28.0),

@@ -166,7 +166,7 @@ fn picture_is_drawn_once_per_shown_frame_despite_rollbacks() {
 }
 
 #[test]
-fn a_picture_that_stands_still_says_why_within_half_a_second() {
+fn stalled_picture_says_why_within_half_second() {
     let mut town = guests(&[(640, 360), (320, 200), (320, 200), (320, 200)], 1);
     town.run_ms(1_000);
     assert_eq!(town.room(0).arcade.notice_words(), None);
@@ -213,7 +213,7 @@ fn room_code(guest: &mut Guest) -> String {
 }
 
 #[test]
-fn the_address_is_that_of_the_room_on_the_screen() {
+fn address_is_that_of_room_on_screen() {
     let mut town = guests(&[(320, 200)], 1);
     let guest = town.room(0);
     let code = room_code(guest);
@@ -352,7 +352,7 @@ fn new_player_starts_from_nothing_and_returning_one_does_not() {
 }
 
 #[test]
-fn who_likes_a_color_has_it_where_it_is_free() {
+fn preferred_color_is_given_where_free() {
     let mut town = Cluster::<Guest>::of(3);
     let likes =
         |house, palette: &str| Visit { palette: Some(palette.to_string()), ..Guest::peer_config(house) };

@@ -110,7 +110,7 @@ fn room_code(town: &mut Cluster<Guest>, house: usize) -> String {
 
 /// By an address or typed, a code of no room leads to the field for codes, and says why.
 #[test]
-fn wrong_code_stays_at_the_field_and_says_why() {
+fn wrong_code_stays_at_field_and_says_why() {
     let mut town: Cluster<Guest> = Cluster::of(1);
     town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::peer_config(0) }).run_ms(1_000);
     for key in ["Enter", "Enter"] {
@@ -148,7 +148,7 @@ fn full_room_offers_to_watch() {
 }
 
 #[test]
-fn letters_after_a_refusal_go_into_the_field() {
+fn letters_after_rejected_code_go_into_field() {
     let mut town: Cluster<Guest> = Cluster::of(1);
     town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::peer_config(0) }).run_ms(1_000);
     let arcade = &mut town.room(0).arcade;
@@ -172,7 +172,7 @@ fn stale_room_of_reloaded_page_is_told_and_not_replaced() {
 
 /// A code of another game fetches that game, with the room in hand.
 #[test]
-fn code_of_another_game_switches_the_cabinet() {
+fn code_of_another_game_switches_cabinet() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     town.open_with(0, Visit { game: "drake", ..Guest::peer_config(0) }).run_ms(1_000);
     let code = room_code(&mut town, 0);
@@ -192,7 +192,7 @@ fn code_of_another_game_switches_the_cabinet() {
 /// Two pages in one seat: one that follows a page of the same tab has the seat at once, a copy is
 /// asked.
 #[test]
-fn page_that_follows_its_own_tab_takes_the_seat_over() {
+fn page_that_follows_its_own_tab_takes_over_slot() {
     for follows in [true, false] {
         let mut town: Cluster<Guest> = Cluster::of(2);
         let same =
@@ -208,7 +208,7 @@ fn page_that_follows_its_own_tab_takes_the_seat_over() {
 
 /// A page that is left and kept by the browser has no seat any more, and another game finds a room.
 #[test]
-fn closed_page_leaves_its_seat_to_the_next() {
+fn closed_page_leaves_its_slot_to_next() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     let same =
         Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::peer_config(0) };
@@ -221,7 +221,7 @@ fn closed_page_leaves_its_seat_to_the_next() {
 }
 
 #[test]
-fn player_out_of_geese_is_told_and_offered_a_room() {
+fn player_out_of_geese_is_told_and_offered_room() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     let visit = |house, flaps| Visit { query: "lives=1".into(), flaps, ..Guest::peer_config(house) };
     town.open_with(0, visit(0, true)).run_until("it is in", 3_000, |town| town.is_together(0));
@@ -269,7 +269,7 @@ fn way_back_leads_to_menu_and_running_match_asks() {
 
 /// Browsers take the keyboard from a page before they hide it.
 #[test]
-fn page_hidden_after_it_lost_the_keyboard_plays_on_when_shown() {
+fn page_hidden_after_it_lost_keyboard_plays_on_when_shown() {
     let mut town: Cluster<Guest> = Cluster::of(1);
     town.open(0).run_until("it is in", 3_000, |town| town.is_together(0));
     let arcade = &mut town.room(0).arcade;
@@ -292,7 +292,7 @@ fn page_hidden_after_it_lost_the_keyboard_plays_on_when_shown() {
 
 /// The tab was in a room of one game, and goes to the address of another.
 #[test]
-fn address_of_a_game_wins_over_the_room_before() {
+fn game_in_address_wins_over_previous_room() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     let same =
         Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::peer_config(0) };

@@ -37,7 +37,7 @@ fn tap(arcade: &mut Arcade, code: &str) {
 }
 
 #[test]
-fn enter_takes_off_and_keys_fly_the_goose() {
+fn enter_takes_off_and_keys_fly_goose() {
     let mut arcade = open("");
     assert!(run(&mut arcade, 0, 500).is_empty(), "the attract mode is silent");
     tap(&mut arcade, "Enter");
@@ -56,7 +56,7 @@ fn enter_takes_off_and_keys_fly_the_goose() {
 }
 
 #[test]
-fn a_tap_between_two_frames_is_not_lost() {
+fn tap_between_two_frames_is_not_lost() {
     let mut arcade = open("seed=5");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 3_000);
@@ -71,7 +71,7 @@ fn a_tap_between_two_frames_is_not_lost() {
 }
 
 #[test]
-fn a_page_that_loses_the_keyboard_waits_and_comes_back() {
+fn page_that_loses_keyboard_pauses_and_resumes() {
     let mut arcade = open("");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 1_000);
@@ -89,7 +89,7 @@ fn a_page_that_loses_the_keyboard_waits_and_comes_back() {
 }
 
 #[test]
-fn a_hidden_page_goes_on_when_it_is_seen_again() {
+fn hidden_page_goes_on_when_shown_again() {
     let mut arcade = open("");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 1_000);
@@ -107,7 +107,7 @@ fn a_hidden_page_goes_on_when_it_is_seen_again() {
 }
 
 #[test]
-fn a_goose_is_flown_with_keys_of_ones_own() {
+fn goose_is_flown_with_chosen_keys() {
     let mut arcade = open("?seed=7");
     tap(&mut arcade, "KeyH");
     tap(&mut arcade, "KeyK");
@@ -194,7 +194,7 @@ fn six_seconds(windows: [(i32, i32); 2], turn: &str) -> u64 {
 }
 
 #[test]
-fn the_same_keys_lead_to_the_same_end_in_any_window() {
+fn same_keys_lead_to_same_state_in_any_window() {
     let end = six_seconds([(640, 360); 2], "ArrowRight");
     for windows in [[(320, 200), (1_920, 1_080)], [(390, 844), (1_900, 300)]] {
         assert_eq!(six_seconds(windows, "ArrowRight"), end, "{windows:?}");
@@ -203,7 +203,7 @@ fn the_same_keys_lead_to_the_same_end_in_any_window() {
 }
 
 #[test]
-fn the_menu_fits_every_window() {
+fn menu_fits_every_window() {
     let mut arcade = open("");
     let mut at = 0;
     for width in (160..2_400).step_by(131) {
@@ -217,7 +217,7 @@ fn the_menu_fits_every_window() {
 }
 
 #[test]
-fn a_match_ends_with_scores_and_another_follows() {
+fn match_ends_with_scores_and_another_follows() {
     let mut arcade = open("seed=2");
     tap(&mut arcade, "Enter");
     let mut at = 0;
@@ -281,7 +281,7 @@ fn a_match_ends_with_scores_and_another_follows() {
 }
 
 #[test]
-fn without_a_server_the_page_says_so_and_plays() {
+fn page_without_server_says_so_and_plays() {
     let mut arcade = open("");
     run(&mut arcade, 0, 300);
     assert_eq!(arcade.toast(), None, "the menu says by itself how the lobby is");
@@ -293,7 +293,7 @@ fn without_a_server_the_page_says_so_and_plays() {
 }
 
 #[test]
-fn absurd_wishes_in_the_address_are_answered_in_words() {
+fn absurd_parameters_in_address_are_answered() {
     let mut arcade = open("latency=never&bots=900&room=1");
     run(&mut arcade, 0, 100);
     assert!(arcade.toast().unwrap().contains("makes no sense"));
@@ -312,7 +312,7 @@ fn bots_play_along_when_asked_for() {
 }
 
 #[test]
-fn two_at_one_keyboard_have_a_goose_each() {
+fn two_at_one_keyboard_have_one_goose_each() {
     let mut arcade = open("");
     arcade.choose(Choice::PlayTwo, false);
     run(&mut arcade, 0, 3_000);
@@ -331,7 +331,7 @@ fn two_at_one_keyboard_have_a_goose_each() {
 }
 
 #[test]
-fn a_name_is_typed_and_kept() {
+fn name_is_typed_and_kept() {
     let mut arcade = open("");
     let arrows = ["ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown"];
     let found = arrows.into_iter().flat_map(|arrow| [arrow; 8]).any(|arrow| {
@@ -356,7 +356,7 @@ fn a_name_is_typed_and_kept() {
 }
 
 #[test]
-fn a_link_that_cannot_be_copied_is_shown_for_long() {
+fn link_that_cannot_be_copied_is_shown_for_long() {
     let mut arcade = open("");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 100);
@@ -371,7 +371,7 @@ fn a_link_that_cannot_be_copied_is_shown_for_long() {
 }
 
 #[test]
-fn a_code_or_a_link_is_pasted_wherever_one_is() {
+fn code_or_link_is_pasted_on_any_screen() {
     let mut arcade = open("");
     arcade.paste(" http://127.0.0.1:8080/?game=gander&room=bcdfgh\n");
     assert_eq!(arcade.focus(), Choice::Code);
@@ -440,7 +440,7 @@ fn focus_on(arcade: &mut Arcade, choice: Choice) {
 }
 
 #[test]
-fn text_of_a_prompt_takes_the_place_of_what_was_written() {
+fn prompt_text_replaces_typed_text() {
     let mut arcade = open("");
     focus_on(&mut arcade, Choice::Name);
     for (text, name) in [("Wren", "Wren"), ("", ""), ("Ottilie\nof Sedge", "Ottilieof Sedge")] {
@@ -457,7 +457,7 @@ fn text_of_a_prompt_takes_the_place_of_what_was_written() {
 }
 
 #[test]
-fn tab_moves_the_focus_in_the_menu_and_leaves_at_its_end() {
+fn tab_moves_focus_in_menu_and_leaves_at_its_end() {
     let mut arcade = open("");
     assert!(arcade.key_down("Tab", "Tab"));
     arcade.key_up("Tab");
@@ -474,7 +474,7 @@ fn tab_moves_the_focus_in_the_menu_and_leaves_at_its_end() {
 }
 
 #[test]
-fn mouse_is_a_hand_over_what_answers_a_click() {
+fn mouse_is_hand_over_clickable_places() {
     let mut arcade = open("");
     arcade.resize(1_280, 720, 1.0);
     run(&mut arcade, 0, 32);
@@ -522,7 +522,7 @@ fn help_page_reads_own_text_and_no_keys_on_touch() {
 }
 
 #[test]
-fn late_news_of_a_flight_are_not_told_in_the_menu() {
+fn late_match_news_are_not_shown_in_menu() {
     let mut arcade = open("");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 1_000);

@@ -123,7 +123,7 @@ impl Quantizer {
 /// `f64::floor` for constants.
 const fn floor(value: f64) -> i32 {
     let towards_zero = value as i32;
-    if towards_zero as f64 > value { towards_zero - 1 } else { toward_zero }
+    if towards_zero as f64 > value { towards_zero - 1 } else { towards_zero }
 }
 
 #[cfg(test)]

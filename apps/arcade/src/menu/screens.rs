@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn every_game_has_a_moment_worth_seeing() {
+    fn every_game_has_colorful_preview() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/menu/screens");
         for (name, take) in [("gander", gander as fn() -> Bitmap), ("drake", drake), ("millpond", millpond)] {
             if std::env::var("GAGGLE_BLESS").is_ok() {

@@ -71,7 +71,7 @@ fn loudness(page: &Page) -> f64 {
 }
 
 #[test]
-fn screen_stays_on_fills_sounds_and_lists_the_best() {
+fn page_keeps_screen_on_fills_it_sounds_and_lists_best() {
     let hall = Hall::open("comforts");
     leave_a_score(&hall.lobby(), 120);
     let page = hall.page_after(NOTING, "");
@@ -118,7 +118,7 @@ fn screen_stays_on_fills_sounds_and_lists_the_best() {
 
 /// Small phones, upright and flat. The pictures are for looking at.
 #[test]
-fn small_phones_show_the_world_large() {
+fn small_phones_show_world_large() {
     let hall = Hall::open("small-phones");
     let coarse = "
         const media = window.matchMedia.bind(window);

@@ -47,7 +47,7 @@ fn until_entry(page: &Page, in_match: bool) {
 }
 
 #[test]
-fn back_leads_from_a_match_to_the_menu_then_out() {
+fn back_leads_from_match_to_menu_then_out() {
     let hall = Hall::open("back");
     let page = hall.page("");
     until_entry(&page, false);
@@ -191,7 +191,7 @@ fn tab_behind_another_plays_on_when_it_is_shown() {
 }
 
 #[test]
-fn codes_lead_to_their_game_or_back_to_the_field() {
+fn codes_lead_to_their_game_or_back_to_field() {
     let hall = Hall::open("codes");
     let host = hall.page("?game=drake");
     let code = play(&host);

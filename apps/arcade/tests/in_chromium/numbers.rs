@@ -145,7 +145,7 @@ fn number(page: &Page, expression: &str) -> f64 {
 
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn what_depends_on_the_machine_is_measured() {
+fn machine_dependent_numbers_are_measured() {
     let mut targets = Targets::default();
     let hall = Hall::open("numbers");
     let first = hall.page_after(WATCHED, "?seed=5");

@@ -343,7 +343,7 @@ fn meet_fly_leave_and_return(path: &str) {
 }
 
 #[test]
-fn strangers_meet_fly_leave_and_return() {
+fn players_meet_fly_leave_and_return() {
     meet_fly_leave_and_return("direct");
 }
 
@@ -372,11 +372,11 @@ fn meet_over(path: &str) {
 }
 
 #[test]
-fn strangers_meet_through_the_relay_alone() {
+fn players_meet_through_relay_alone() {
     meet_over("relay");
 }
 
 #[test]
-fn strangers_meet_through_a_socket_alone() {
+fn players_meet_through_socket_alone() {
     meet_over("socket");
 }

@@ -48,7 +48,7 @@ fn flap_unless_over(page: &Page) {
 }
 
 #[test]
-fn a_match_is_kept_listed_saved_and_the_same_natively() {
+fn finished_match_is_stored_listed_and_same_natively() {
     let hall = Hall::open("results");
     let first = hall.page_after(KEEPING, "?seed=3&lives=1&level=9");
     tap(&first, "Enter", "Enter");
@@ -114,7 +114,7 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
 /// with `--include-ignored`.
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn a_match_that_counts_is_on_the_real_list() {
+fn ranked_match_is_on_real_list() {
     let hall = Hall::open("counts");
     let called = |name: &str| {
         format!("localStorage.removeItem('gaggle.key'); localStorage.setItem('gaggle.name', '{name}')")

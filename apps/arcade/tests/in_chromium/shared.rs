@@ -283,7 +283,7 @@ fn three_pages_of_millpond_outlive_their_host() {
 /// A whole match takes minutes: only if asked for with `--include-ignored`.
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn a_brawl_to_its_end_is_kept_and_listed() {
+fn finished_brawl_is_stored_and_listed() {
     let hall = Hall::open("brawl");
     let first = hall.page("?game=drake&lives=1");
     tap(&first, "Enter", "Enter");
@@ -341,12 +341,12 @@ fn three_others(game: &str, come: fn(&str, &str) -> Guest) {
 
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn a_page_of_drake_plays_with_three_native_machines() {
+fn page_of_drake_plays_with_three_native_peers() {
     three_others("drake", Guest::brawler);
 }
 
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn a_page_of_millpond_plays_with_three_native_machines() {
+fn page_of_millpond_plays_with_three_native_peers() {
     three_others("millpond", Guest::rower);
 }

@@ -138,7 +138,7 @@ fn page_opens_and_plays_without_server() {
 
 /// Only drake was ever played. The address an installed page starts with asks for no game.
 #[test]
-fn installed_page_opens_the_game_it_has_without_server() {
+fn installed_page_opens_game_it_has_without_server() {
     let hall = Hall::open("installed");
     let wire = hall.wire();
     let page = hall.page_over(&wire, "?game=drake");

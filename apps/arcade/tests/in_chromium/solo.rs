@@ -10,7 +10,7 @@ use crate::tabs::focus_on;
 use crate::{PATIENCE, build, picture, said, tap};
 
 #[test]
-fn a_stranger_opens_the_page_and_flies() {
+fn new_player_opens_page_and_flies() {
     let out = build();
     let files = FileServer::start(&out, &[]).unwrap();
     let browser = Chromium::start().unwrap();

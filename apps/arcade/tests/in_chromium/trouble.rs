@@ -13,7 +13,7 @@ pub(crate) fn until_said(page: &Page, words: &str) {
 }
 
 #[test]
-fn a_browser_without_a_canvas_or_modules_is_told_so() {
+fn browser_without_canvas_or_modules_is_told_so() {
     let hall = Hall::open("canvas");
     for lack in ["HTMLCanvasElement.prototype.getContext = () => null", "delete globalThis.WebAssembly"] {
         let page = hall.open_after(lack, "");
@@ -35,7 +35,7 @@ const POOR: &str = "
 ";
 
 #[test]
-fn a_poor_browser_meets_a_hostile_name_and_both_fly() {
+fn limited_browser_meets_hostile_name_and_both_fly() {
     let hall = Hall::open("poor");
     let poor = hall.page_after(POOR, "");
     until_said(&poor, "This browser forgets.");
@@ -66,7 +66,7 @@ fn a_poor_browser_meets_a_hostile_name_and_both_fly() {
 }
 
 #[test]
-fn absurd_wishes_are_answered_in_words_and_the_page_plays() {
+fn absurd_parameters_are_answered_and_page_plays() {
     let hall = Hall::open("absurd");
     let page = hall.page(
         "?latency=1e99&jitter=-5&loss=NaN&bots=999&room=%00&watch=%F0%9F%92%A5&seed=184467440737095516160\

@@ -5,7 +5,7 @@ use crate::tabs::focus_on;
 use crate::{picture, tap};
 
 #[test]
-fn a_stranger_looks_on_and_then_takes_a_seat() {
+fn spectator_watches_and_then_takes_slot() {
     let hall = Hall::open("watching");
     let player = hall.page("");
     tap(&player, "Enter", "Enter");
