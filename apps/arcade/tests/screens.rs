@@ -1,4 +1,4 @@
-//! The arcade without a browser and without a network: keys in, screens and sounds out.
+//! One arcade without a browser and without a network: keys in, screens and sounds out.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -67,7 +67,7 @@ fn tap_between_two_frames_is_not_lost() {
         run(&mut arcade, 3_000 + nth * 48, 3_048 + nth * 48);
         lifted |= game(&arcade).players[0].mover.y < feet;
     }
-    assert!(lifted, "taps shorter than a frame do flap");
+    assert!(lifted, "a tap shorter than a frame does not flap");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn hidden_page_goes_on_when_shown_again() {
     run(&mut arcade, 60_000, 61_000);
     assert_eq!(arcade.screen(), Screen::Flying);
     let played = game(&arcade).frame - frame;
-    assert!((50..80).contains(&played), "{played} frames in a second: a minute unseen is not made up for");
+    assert!((50..80).contains(&played), "{played} frames in a second: the hidden minute is not simulated later");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn goose_is_flown_with_chosen_keys() {
     tap(&mut arcade, "KeyH");
     tap(&mut arcade, "KeyK");
     assert!(arcade.help_words().starts_with("Your key for leaning left?"), "{}", arcade.help_words());
-    // Of these, some mean something else outside of a flight.
+    // Some of these keys have another meaning outside of a match.
     for code in ["KeyF", "KeyM", "KeyC", "Digit1", "Digit2", "Digit3"] {
         assert!(arcade.help_words().starts_with("Your key for"), "{code}: {}", arcade.help_words());
         tap(&mut arcade, code);
@@ -121,7 +121,7 @@ fn goose_is_flown_with_chosen_keys() {
     let kept: Vec<_> = std::iter::from_fn(|| arcade.next_keep()).filter(|keep| keep.name == "keys").collect();
     assert_eq!(kept.len(), 6, "each is kept as soon as it is chosen");
     let keep = kept.into_iter().next_back().unwrap();
-    // The next page has them, too.
+    // The next page starts with the stored keys.
     let opening = Opening { seed: 1, keys: keep.value, ..Opening::default() };
     let mut arcade = Arcade::new(Micros::ZERO, opening, &cabinets::gander(), NoNetwork::default());
     tap(&mut arcade, "Enter");
@@ -130,7 +130,7 @@ fn goose_is_flown_with_chosen_keys() {
     arcade.key_down("KeyM", "m");
     run(&mut arcade, 3_000, 3_300);
     arcade.key_up("KeyM");
-    assert_eq!(arcade.muted(), muted, "it was chosen for flying");
+    assert_eq!(arcade.muted(), muted, "the key muted instead of steering");
     assert_ne!(game(&arcade).players[0].mover.x, before, "it leans to the right");
 }
 
@@ -169,7 +169,7 @@ fn any_size_of_screen_is_drawn_on_every_screen() {
     }
 }
 
-/// Six seconds in a window that becomes another one half-way: the state in the end.
+/// Hash of the game after six seconds in a window that is resized halfway.
 fn six_seconds(windows: [(i32, i32); 2], turn: &str) -> u64 {
     let mut arcade = open("seed=7");
     tap(&mut arcade, "Enter");
@@ -182,7 +182,7 @@ fn six_seconds(windows: [(i32, i32); 2], turn: &str) -> u64 {
                 128..144 => arcade.key_up(turn),
                 _ => {}
             }
-            // Seldom enough to be cheap, often enough for every screen to be drawn.
+            // Drawing is slow; one frame in 25 still draws every screen.
             if at % 25 == 0 {
                 arcade.frame(Micros::from_millis(at), |_| {});
             } else {
@@ -221,7 +221,7 @@ fn match_ends_with_scores_and_another_follows() {
     let mut arcade = open("seed=2");
     tap(&mut arcade, "Enter");
     let mut at = 0;
-    // No key is pressed: sooner or later every goose is lost.
+    // Without keys every goose is lost in the end.
     while game(&arcade).wave.phase != Phase::Over {
         arcade.update(Micros::from_millis(at + 16));
         at += 16;
@@ -230,7 +230,7 @@ fn match_ends_with_scores_and_another_follows() {
         }
         assert!(at < 1_800_000, "half an hour without an end");
     }
-    // A player that goes on flapping has not read the scores yet.
+    // Keys are ignored for a while: a player still flapping has not read the scores.
     for nth in 0..20 {
         tap(&mut arcade, "Space");
         run(&mut arcade, at + nth * 200, at + nth * 200 + 200);
@@ -244,7 +244,7 @@ fn match_ends_with_scores_and_another_follows() {
     run(&mut arcade, at + 4_032, at + 5_000);
     assert_ne!(game(&arcade).wave.phase, Phase::Over, "Enter flies again");
 
-    // What was saved can be seen again, from a frame on.
+    // The saved replay opens and plays from a given frame.
     arcade.open_replay(replay.clone());
     assert_eq!(arcade.screen(), Screen::Replay);
     let told = arcade.toast().unwrap_or_default();
@@ -252,8 +252,7 @@ fn match_ends_with_scores_and_another_follows() {
     run(&mut arcade, at + 5_000, at + 6_000);
     let (frame, last) = arcade.replay_position().unwrap();
     assert!(frame > 40 && last > frame, "{frame} of {last}");
-    // The bar is dragged with the mouse, and further than where it ends; a link leads to the frame
-    // one is at.
+    // The bar is dragged with the mouse beyond its end. A link names the frame shown.
     let (width, height) = arcade.size();
     let (middle, y) = (width as i32 / 2, height as i32 - 30);
     arcade.pointer_down(1, middle, y, false);
@@ -317,7 +316,7 @@ fn two_at_one_keyboard_have_one_goose_each() {
     arcade.choose(Choice::PlayTwo, false);
     run(&mut arcade, 0, 3_000);
     assert_eq!(arcade.own(), [true, true, false, false]);
-    // Letters are one player's, arrows the other's.
+    // Letters steer the first player, arrows the second.
     for (code, mover) in [("KeyD", 0), ("ArrowRight", 1)] {
         let before = [0, 1].map(|player| game(&arcade).players[player].mover.x);
         arcade.key_down(code, "");
@@ -428,7 +427,7 @@ fn match_news_stay_in_match_and_volume_is_told_without_button() {
     assert_eq!((arcade.screen(), arcade.toast()), (Screen::Menu, None));
 }
 
-/// The menu's name or code has the focus.
+/// Moves the focus of the menu to the name or the code.
 fn focus_on(arcade: &mut Arcade, choice: Choice) {
     for _ in 0..40 {
         if arcade.focus() == choice {
@@ -482,7 +481,7 @@ fn mouse_is_hand_over_clickable_places() {
     assert!(arcade.points(), "over Play");
     arcade.pointer_move(1, 640, 30, false);
     assert!(!arcade.points(), "over the sky");
-    // The cabinet that is on.
+    // The cabinet of the running game.
     arcade.pointer_move(1, 120, 400, false);
     assert!(arcade.points());
     arcade.pointer_down(1, 120, 400, false);
