@@ -161,7 +161,11 @@ fn picture_is_drawn_once_per_shown_frame_despite_rollbacks() {
         let guest = town.room(house);
         let again = guest.again() - again;
         assert!(again > 50, "only {again} frames were resimulated: too few to prove anything");
-        assert_eq!(guest.cabinet().pictures() - pictures, guest.shown - shown, "at {house}, {again} resimulated");
+        assert_eq!(
+            guest.cabinet().pictures() - pictures,
+            guest.shown - shown,
+            "at {house}, {again} resimulated"
+        );
     }
 }
 

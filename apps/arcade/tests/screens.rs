@@ -103,7 +103,10 @@ fn hidden_page_goes_on_when_shown_again() {
     run(&mut arcade, 60_000, 61_000);
     assert_eq!(arcade.screen(), Screen::Flying);
     let played = game(&arcade).frame - frame;
-    assert!((50..80).contains(&played), "{played} frames in a second: the hidden minute is not simulated later");
+    assert!(
+        (50..80).contains(&played),
+        "{played} frames in a second: the hidden minute is not simulated later"
+    );
 }
 
 #[test]

@@ -130,7 +130,8 @@ impl<S: Clone> SavedStates<S> {
         self.load_live(state);
     }
 
-    /// Fulfills one request. Call [`load_live`](SavedStates::load_live) after the last of an update.
+    /// Fulfills one request. Call [`load_live`](SavedStates::load_live) after the last of an
+    /// update.
     pub fn fulfill<I: Input>(&mut self, request: Request<'_, I>, state: &mut impl Simulate<I, Saved = S>) {
         match request {
             Request::Load { sim: SimId::Audit, frame } => {

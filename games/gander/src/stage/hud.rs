@@ -186,7 +186,10 @@ impl Painter<'_> {
             Phase::Over => {
                 self.scene.image(self.well_flown, middle - self.well_flown_width / 2.0, 52.0);
                 if game.wave.left > OVER_FRAMES {
-                    self.scene.text("Flap to fly again", middle, 86.0, palette::BONE).centered().outlined(INK);
+                    self.scene
+                        .text("Flap to fly again", middle, 86.0, palette::BONE)
+                        .centered()
+                        .outlined(INK);
                 }
             }
             _ => {}
