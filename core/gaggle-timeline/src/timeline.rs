@@ -100,8 +100,8 @@ impl<G: Game> Timeline<G> {
         self.simulation.take_desync_bundle()
     }
 
-    /// State with everything confirmed and nothing predicted, if it is still held: for spectators,
-    /// results and comparisons. `None` if that frame was never simulated by itself.
+    /// State of the last confirmed frame, nothing of it predicted: for spectators, results and
+    /// comparisons. `None` if no saved state stands at exactly that frame.
     pub fn confirmed_game(&self) -> Option<(Frame, &G)> {
         self.simulation.confirmed_game(&self.session)
     }

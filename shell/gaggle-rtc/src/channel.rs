@@ -1,6 +1,6 @@
 //! One WebRTC data channel: number 0, unordered, without retransmission, negotiated in advance.
 //!
-//! `gaggle-native` and `gaggle-relay` use it, which have the sockets. Absent: signaling, sockets.
+//! Used by `gaggle-native` and `gaggle-relay`, which own the sockets. Absent: signaling, sockets.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -20,8 +20,8 @@ use crate::contain::contain;
 use crate::gate::{Gate, guarding};
 use crate::stun::{self, TransactionId};
 
-/// Target size of datagrams: a relayed datagram of 1,117 bytes with 28 of SCTP and 37 of DTLS stays
-/// whole, for which str0m reserves 88.
+/// Target size of datagrams. It fits a relayed datagram of 1,117 bytes with 28 of SCTP and 37 of
+/// DTLS, for which str0m reserves 88.
 const WIRE_BYTES_TARGET: usize = 1_220;
 const WIRE_BYTES_WARN: usize = 1_280;
 

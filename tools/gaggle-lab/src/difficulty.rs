@@ -14,7 +14,7 @@ use crate::png_file;
 /// Options of the statistics.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Matches of each crew
+    /// Matches per crew
     #[arg(long, default_value_t = 200)]
     matches: u64,
     /// Waves to show
@@ -25,7 +25,7 @@ pub(crate) struct Options {
     out: PathBuf,
 }
 
-/// Players of one curve.
+/// A group of bots, one curve of the chart.
 struct Crew {
     name: &'static str,
     players: u8,

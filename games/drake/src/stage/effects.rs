@@ -1,5 +1,5 @@
-//! Effects: trails, flashes, feathers, smoke, and short texts, each a function of a mark and its
-//! age.
+//! Effects: trails, flashes, feathers, smoke, and short texts, each a function of a game event
+//! (`Mark`) and its age.
 //!
 //! `Painter` draws them in each frame. Absent: state of their own.
 

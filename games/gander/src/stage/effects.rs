@@ -1,7 +1,7 @@
 //! Effects of events: sparks, feathers, splashes, dust, rising numbers, geese that fly off.
 //!
-//! Called by `stage.rs`. Each is a function of an event and its age, so that every screen and
-//! replay shows the same. Absent: simulated state.
+//! Called by `stage.rs`. Each is a function of a game event (`Mark`) and its age, so that every
+//! screen and replay shows the same. Absent: simulated state.
 
 use std::fmt::Write;
 

@@ -77,7 +77,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Draws a plaque of two lines in word pixels, where art pixels are too small to read or too
+    /// Draws a plaque of two lines in text pixels, where art pixels are too small to read or too
     /// large for two lines. `place` is left, top, width, height.
     fn word_plaque(
         &mut self,
@@ -213,11 +213,11 @@ impl Painter<'_> {
 const PLAQUE: i32 = 93;
 /// Rows above the world that names above plaques need, in art pixels.
 const NAME_ROWS: i32 = 9;
-/// Height of a plaque above the world and gap between two, in word pixels.
+/// Height of a plaque above the world and gap between two, in text pixels.
 const ABOVE: i32 = 27;
 const GAP: i32 = 5;
 
-/// First row of plaques above the world in word pixels, on an upright screen with room for them.
+/// First row of plaques above the world in text pixels, on an upright screen with room for them.
 fn room_above(view: View) -> Option<i32> {
     let world = view.top * view.scale / view.word_scale;
     let top = world - 2 * (ABOVE + 3) - 3;
@@ -260,7 +260,7 @@ fn promise(game: &Gander) -> Option<&'static str> {
     }
 }
 
-/// Height of a plaque above the ceiling in word pixels, if two lines fit.
+/// Height of a plaque above the ceiling in text pixels, if two lines fit.
 fn word_rows(view: View) -> Option<i32> {
     let rows = 13 * view.scale / view.word_scale;
     (rows >= 17).then_some(rows.max(20))

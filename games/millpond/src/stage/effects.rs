@@ -1,4 +1,5 @@
-//! Effects: glints, foam, wheel, paddles, signs, ripples; functions of frame and marks.
+//! Effects: glints, foam, wheel, paddles, signs, ripples; functions of the frame and of game events
+//! (`Mark`).
 //!
 //! `Painter` draws them in each frame. Absent: state of their own.
 
