@@ -47,10 +47,12 @@ pub struct Quantizer {
 #[non_exhaustive]
 pub enum QuantizerError {
     /// The range is empty, or one of its ends is not finite, also after rounding to steps.
-    #[error("a range has a lower and a higher end and both are finite, in whole steps too")]
+    #[error(
+        "the range is empty or not finite; give a finite lower and higher end, apart by at least one step"
+    )]
     NoRange,
     /// The precision is zero, negative, or finer than an `f32` of that magnitude can represent.
-    #[error("the precision must be above zero and within what an f32 of that size can show")]
+    #[error("the precision is not above zero or finer than an f32 of that size; choose a larger one")]
     NoPrecision,
 }
 
