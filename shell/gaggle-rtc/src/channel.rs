@@ -113,7 +113,7 @@ pub struct RtcChannel {
 }
 
 impl RtcChannel {
-    /// Unacknowledged bytes buffered; more would only be older.
+    /// Most unacknowledged bytes buffered. With more, messages would only arrive later.
     pub const BUFFERED_BYTES_MAX: usize = 64 * 1024;
 
     /// A channel before any description.
@@ -232,8 +232,8 @@ impl RtcChannel {
         self.rtc.direct_api().local_ice_credentials().ufrag
     }
 
-    /// A request that only the other side of this channel can answer, which proves that it receives
-    /// there. None before an offer was answered.
+    /// A request that only the other side of this channel can answer. The answer proves that it
+    /// receives at the address the request was sent to. None before an offer was answered.
     pub fn request(&self, id: TransactionId) -> Option<Vec<u8>> {
         let other = self.other.as_ref()?;
         Some(stun::check(id, &other.names, |bytes| sign(other.password.as_bytes(), &[bytes])))

@@ -17,7 +17,7 @@ use crate::runs::{MINUTES_MAX, SEEDS, each_seed, parse_seeds, survive};
 use group::{Group, Tally};
 use plan::{OBJECTS, PEERS, Plan};
 
-/// Shares objects on bad networks, one group of machines per seed
+/// Shares objects on bad networks, one group of peers per seed
 #[derive(Args)]
 pub(crate) struct Options {
     /// Range of seeds; the second number is excluded
