@@ -170,7 +170,7 @@ impl Air<'_> {
     }
 }
 
-/// Someone or something that was hit.
+/// A destroyed enemy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Struck {
     /// The kind of enemy that is gone.
