@@ -35,7 +35,7 @@ pub enum SlowPolicy {
     /// Evict it once the others waited [`TimelineConfig::take_off_after`] for it. It may join again
     /// at once after the first time, and later after a pause that doubles, 30 s to 8 min.
     TakeOff,
-    /// Simulate up to so many more frames on predicted input while it is slow, which helps against
+    /// Simulate up to `frames` more frames on predicted input while it is slow, which helps against
     /// late packets; evict it as above if the others still wait for it after 10 s.
     Loosen {
         /// Frames beyond the prediction window, 1 to [`TimelineConfig::loosen_frames_max`].
@@ -319,7 +319,7 @@ impl TimelineConfig {
         gaggle_kit::fnv1a_64(&bytes)
     }
 
-    /// Whether the settings make sense for a later joiner with so many players.
+    /// Validates the settings for a later joiner with this many players.
     pub(crate) fn validate_joiner<I: Input>(&self, players: usize) -> Result<(), SessionError> {
         self.validate_numbers()?;
         OutOfRange::check("players", players as u64, 1, self.slot_count as u64)?;
