@@ -108,8 +108,8 @@ pub struct TimelineConfig {
     /// Time of the last 10 s which others may spend waiting for one peer before
     /// [`SlowPolicy::TakeOff`] and [`SlowPolicy::Loosen`] evict it. Default 2 s.
     pub take_off_after: Micros,
-    /// Frames by which the prediction window may grow during a match. Memory, snapshots and what
-    /// peers must have in common count with them. Default 0.
+    /// Frames by which the prediction window may grow during a match. Memory and snapshots are
+    /// sized for the grown window, and all peers must set the same. Default 0.
     pub loosen_frames_max: u32,
     /// Send every frame, even when nothing changed and the window has room. Costs bytes and
     /// confirms up to a frame earlier: worth it for large states, where every unconfirmed frame is
@@ -334,7 +334,7 @@ impl TimelineConfig {
 
     fn fits<I: Input>(&self, players: usize) -> Result<(), SessionError> {
         let room = self.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
-        // The counts of repeated entries before it take a byte.
+        // The counts of repeated entries, written before the entry, take a byte.
         if players * I::SIZE >= room {
             return Err(SessionError::InputTooLarge {
                 slots: players,
