@@ -97,7 +97,7 @@ impl Ember {
     }
 }
 
-/// All embers.
+/// All embers in the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Embers {
     /// Entries; free ones have kind 0.

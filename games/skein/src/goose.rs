@@ -9,7 +9,7 @@ use crate::pad::Pad;
 use crate::sky::{BOTTOM, LEFT, PX, RIGHT, Spot, TOP};
 use crate::wake::Wake;
 
-/// Most players.
+/// Most players of a run.
 pub const SEATS: usize = 6;
 /// Most geese: one per player and two young ones.
 pub const FLOCK: usize = 8;

@@ -30,7 +30,7 @@ pub struct Page {
     proof: Kind,
 }
 
-/// All pages.
+/// All pages of the help.
 pub const PAGES: [Page; 5] = [
     Page {
         title: "Fly",
