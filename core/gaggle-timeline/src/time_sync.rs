@@ -106,12 +106,12 @@ impl TimeSync {
         self.window_frames = frames;
     }
 
-    /// Time since which the window is larger because a peer is slow.
+    /// Since when the window is larger because a peer is slow.
     pub(crate) fn loosened_since(&self) -> Option<Micros> {
         self.loosened.map(|(_, since)| since)
     }
 
-    /// Makes the window larger by this many frames.
+    /// Makes the window larger by so many frames.
     pub(crate) fn loosen(&mut self, now: Micros, frames: u32) {
         self.loosened = Some((frames, now));
     }

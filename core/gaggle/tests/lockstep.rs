@@ -22,7 +22,7 @@ fn open(town: &mut Cluster, house: usize) -> &mut Cluster {
     town.open_with(house, lockstep(house))
 }
 
-/// A cluster with this many peers in one match.
+/// So many peers in one match.
 fn playing(houses: usize) -> Cluster {
     let mut town = Cluster::of(houses + 1);
     for house in 0..houses {

@@ -1,4 +1,4 @@
-//! Demo behind the menu: four bots, one flight after another.
+//! What a screen shows while no player is there: four bots, one flight after another.
 //!
 //! Called by the menu. Absent: sounds, words.
 
@@ -12,9 +12,9 @@ use crate::{Phase, SEATS, Setup, Skein};
 
 /// Frames of one flight: forty seconds of waves, then a boss.
 const FRAMES: u32 = 2_400;
-/// Number of bots.
+/// Bots of the skein.
 const CREW: usize = 4;
-/// Stages and waves at which the flights begin, in turn; wave 8 is the boss.
+/// Stages and waves to begin with, one after another; wave 8 is the boss.
 const BEGINNINGS: [(u8, u8); 4] = [(2, 2), (4, 8), (1, 5), (2, 7)];
 
 /// Bots in flight.
@@ -28,7 +28,7 @@ pub struct Attract {
 }
 
 impl Attract {
-    /// A demo at its first flight. Equal seeds give equal demos.
+    /// The first of many flights. Equal seeds show the same.
     pub fn new(seed: u64) -> Attract {
         Attract::round(seed, 0)
     }
@@ -41,12 +41,12 @@ impl Attract {
         Attract { seed, round, game, before: game, bots: bots.collect() }
     }
 
-    /// Current state of the flight.
+    /// The flight at this moment.
     pub fn game(&self) -> &Skein {
         &self.game
     }
 
-    /// Runs one frame.
+    /// One frame of it.
     pub fn step(&mut self) {
         if self.game.frame >= FRAMES || self.game.course.phase == Phase::Over {
             *self = Attract::round(self.seed, self.round + 1);
@@ -57,19 +57,19 @@ impl Attract {
         }
         self.before = self.game;
         self.game.step(&pads, std::array::from_fn(|seat| seat < CREW));
-        // A boss met late in the flight begins half beaten.
+        // A boss that was met late is half beaten.
         if self.game.boss.is_here() && self.game.boss.phase == 0 && self.game.frame == 600 {
             self.game.boss.hp = self.game.boss.hp.min(self.game.boss.full * 2 / 3 + 2);
         }
     }
 
-    /// Most active place, in pixels: the leader of the V.
+    /// The place most worth seeing, in pixels: the point of the V.
     pub fn liveliest(&self) -> (i32, i32) {
         let point = self.game.geese.iter().max_by_key(|goose| goose.wake.followers);
         point.map_or((200, 180), |goose| (goose.x / PX + 40, goose.y / PX))
     }
 
-    /// Draws the moment at this fraction, 0 to 1, between the last two frames.
+    /// The flight as a picture, so much (0 to 1) of a frame after the last but one.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { calm, plain: true, bare: true, ..Audience::default() };
         stage.draw(&self.game, &self.before, between, &audience, scene);

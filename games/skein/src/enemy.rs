@@ -1,7 +1,7 @@
 //! Enemies: six kinds, how each flies and what it fires.
 //!
-//! Sent by `script`, moved by `step`, hit through `strike`. Absent: bosses, scores, times of
-//! arrival.
+//! Sent by `script`, moved by `step`, hit through `strike`. Absent: bosses, scores, when they
+//! come.
 
 use gaggle_kit::bytemuck::{Pod, Zeroable};
 use gaggle_kit::{Angle, Prng, State};
@@ -12,17 +12,17 @@ use crate::goose::{FLOCK, Goose};
 use crate::quill::Quills;
 use crate::sky::{BOTTOM, PX, Spot, TOP, WIDTH, aim, at, boxed, toward};
 
-/// Most enemies in the air.
+/// Enemies at most.
 pub const ENEMIES: usize = 96;
-/// Width of the columns by which quills find enemies, in units.
+/// Width of a column in which quills look for enemies, in units.
 const COLUMN: i32 = 32 * PX;
-/// Number of columns, from the left edge.
+/// Columns from the left edge on.
 const COLUMNS: usize = 22;
 /// Height and period of a ribbon, in pixels.
 const RIBBON: (i32, i32) = (34, 220);
-/// Frames for which a struck enemy is drawn bright.
+/// Frames a struck enemy is drawn bright.
 const HURT_FRAMES: u8 = 4;
-/// Speed at which the remaining ones flee before a boss, in units per frame.
+/// Units a frame at which those that are left fly off before a boss.
 const FLEE: i32 = 704;
 
 /// A kind of enemy.
@@ -31,7 +31,7 @@ const FLEE: i32 = 704;
 pub enum Foe {
     /// A starling of a ribbon.
     Starling = 1,
-    /// A moth: flies at the goose with the most breath.
+    /// A moth: flies at breath.
     Moth = 2,
     /// A lantern: hangs and turns.
     Lantern = 3,
@@ -43,14 +43,14 @@ pub enum Foe {
     Stormcock = 6,
 }
 
-/// Properties of a kind of enemy.
+/// What all of a kind have in common.
 #[derive(Debug, Clone, Copy)]
 pub struct Traits {
-    /// Hit points of a new one.
+    /// Hurts it takes.
     pub hp: u16,
-    /// Points for destroying it.
+    /// Points for it.
     pub points: u32,
-    /// Half the width and height of its body, in pixels.
+    /// Half its body, in pixels.
     pub half: (i32, i32),
 }
 
@@ -68,7 +68,7 @@ impl Foe {
         }
     }
 
-    /// Properties of this kind.
+    /// What all of this kind have in common.
     pub const fn traits(self) -> Traits {
         let (hp, points, half) = match self {
             Foe::Starling => (1, 50, (6, 3)),
@@ -100,25 +100,25 @@ pub enum Path {
 #[repr(C)]
 #[state(pod)]
 pub struct Enemy {
-    /// Column of its center, in units.
+    /// Its middle, in units.
     pub x: i32,
-    /// Row of its center, in units.
+    /// Its middle, in units.
     pub y: i32,
-    /// Hit points left.
+    /// Hurts it has left.
     pub hp: u16,
-    /// Frames since it entered.
+    /// Frames since it came.
     pub age: u16,
-    /// Memory of its kind: an angle, or a row in pixels.
+    /// What its kind remembers: an angle, or a row in pixels.
     pub aux: u16,
-    /// Row of its lane, in pixels.
+    /// The row of its lane, in pixels.
     pub lane: i16,
-    /// Kind as the number of a [`Foe`]; 0 is a free entry.
+    /// Its kind as [`Foe`]; 0 is a free place.
     pub kind: u8,
-    /// Path as the number of a [`Path`].
+    /// Its way as [`Path`].
     pub path: u8,
-    /// Its number within its group.
+    /// Its number among those sent together.
     pub nth: u8,
-    /// Frames left in which it is drawn bright.
+    /// Frames it is drawn bright.
     pub hurt: u8,
 }
 
@@ -132,7 +132,7 @@ impl Enemy {
 /// The enemies in the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Enemies {
-    /// Entries; free ones have kind 0.
+    /// The places; free ones have kind 0.
     list: [Enemy; ENEMIES],
 }
 
@@ -142,44 +142,44 @@ impl Default for Enemies {
     }
 }
 
-/// What enemies read and change in a frame.
+/// What enemies see and use in a frame.
 pub struct Air<'a> {
     /// The whole flock of geese.
     pub geese: &'a [Goose; FLOCK],
-    /// Embers, to which they add.
+    /// Where they fire.
     pub embers: &'a mut Embers,
-    /// Random numbers of the run.
+    /// Chance of the run.
     pub random: &'a mut Prng,
-    /// Difficulty of the wave.
+    /// How hard it is.
     pub difficulty: Difficulty,
-    /// Whether a boss is near, so that enemies flee.
+    /// A boss is near: they fly off.
     pub is_fleeing: bool,
 }
 
 impl Air<'_> {
-    /// Place of the flying goose nearest to a place.
+    /// The flying goose nearest to a place.
     pub fn nearest(&self, spot: Spot) -> Option<Spot> {
         let spots = self.geese.iter().filter(|goose| goose.is_flying()).map(Goose::spot);
         spots.min_by_key(|goose| (goose.0 - spot.0).abs() + (goose.1 - spot.1).abs())
     }
 
-    /// Place of the flying goose with the most breath.
+    /// The flying goose with most breath.
     fn breathiest(&self) -> Option<Spot> {
         let flying = self.geese.iter().filter(|goose| goose.is_flying());
         flying.max_by_key(|goose| goose.breath).map(Goose::spot)
     }
 }
 
-/// A destroyed enemy.
+/// Someone or something that was hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Struck {
-    /// Kind of the enemy.
+    /// The kind of enemy that is gone.
     pub foe: Foe,
-    /// Place of the enemy.
+    /// Where it was.
     pub spot: Spot,
-    /// Goose that destroyed it.
+    /// The goose that did it.
     pub by: usize,
-    /// Its index in the list.
+    /// Its place in the list.
     pub place: usize,
 }
 
@@ -189,19 +189,19 @@ impl Enemies {
         self.list.iter().filter(|enemy| enemy.kind != 0)
     }
 
-    /// Sends one in from the right, if an entry is free.
+    /// Sends one in from the right; without a free place it is left out.
     pub fn send(&mut self, foe: Foe, path: Path, lane: i32, nth: u8, difficulty: Difficulty) {
         let Some(free) = self.list.iter_mut().find(|enemy| enemy.kind == 0) else { return };
         let row = if foe == Foe::Stormcock { 296 } else { lane };
         let (x, y) = at(WIDTH + 16, row);
         let alone = u32::from(foe.traits().hp);
-        // A larger V fires more, so large enemies have more hit points.
+        // A larger V fires more: what is large holds out against it.
         let hp = if alone < 10 { alone } else { difficulty.large(alone) } as u16;
         let lane = row as i16;
         *free = Enemy { x, y, hp, lane, nth, kind: foe as u8, path: path as u8, ..Enemy::default() };
     }
 
-    /// Damages the enemies at places that `reached` accepts. Returns those destroyed.
+    /// Those around a place lose so many hurts; tells which are gone.
     pub fn blast(&mut self, by: usize, hurts: u16, mut reached: impl FnMut(Spot) -> bool) -> Vec<Struck> {
         let mut gone = Vec::new();
         for (place, enemy) in self.list.iter_mut().enumerate().filter(|(_, enemy)| enemy.kind != 0) {
@@ -212,7 +212,7 @@ impl Enemies {
         gone
     }
 
-    /// Lets quills hit. Returns the enemies destroyed.
+    /// Lets quills hit; tells which are gone.
     pub fn strike(&mut self, quills: &mut Quills) -> Vec<Struck> {
         let mut columns = [0_u128; COLUMNS];
         for (place, enemy) in self.list.iter().enumerate().filter(|(_, enemy)| enemy.kind != 0) {
@@ -242,7 +242,7 @@ impl Enemies {
         gone
     }
 
-    /// Calls with each goose that touches a body.
+    /// Which geese touch a body.
     pub fn touch(&self, geese: &[Goose; FLOCK], mut touched: impl FnMut(usize)) {
         for (which, goose) in geese.iter().enumerate().filter(|(_, goose)| goose.is_exposed()) {
             let hits = |enemy: &&Enemy| {
@@ -292,7 +292,7 @@ fn hurt(enemy: &mut Enemy, place: usize, hurts: u16, by: usize) -> Option<Struck
     is_gone.then_some(Struck { foe, spot, by, place })
 }
 
-/// Height of a wave of this amplitude at this phase, of which 65,536 are a period.
+/// The height of a wave of so many pixels at this phase, where a period is 65 536.
 fn swing(height: i32, phase: i32) -> i32 {
     crate::sky::polar(Angle::from_bits(phase as u16), height * PX).1
 }
@@ -328,7 +328,7 @@ fn moth(enemy: &mut Enemy, air: &mut Air<'_>) {
     let row = air.breathiest().map_or(enemy.y, |goose| goose.1);
     let lane = toward(i32::from(enemy.lane) * PX, row, 120);
     enemy.lane = (lane / PX) as i16;
-    // The lane is in whole pixels, so it moves by one in every second frame.
+    // Less than a pixel a frame would be lost in the lane.
     if enemy.age.is_multiple_of(2) {
         enemy.lane += ((row / PX) - i32::from(enemy.lane)).signum() as i16;
     }
@@ -376,7 +376,7 @@ fn kite(enemy: &mut Enemy, air: &mut Air<'_>) {
     }
 }
 
-/// Frames of the cycle of an owl: silence, lit eyes, three rings.
+/// Frames of an owl's turn: silence, lit eyes, three rings.
 const OWL_TURN: u32 = 176;
 
 fn owl(enemy: &mut Enemy, air: &mut Air<'_>) {
@@ -394,14 +394,14 @@ fn owl(enemy: &mut Enemy, air: &mut Air<'_>) {
     }
 }
 
-/// Fires a ring of `count` embers, with a gap of `gap` at `open`.
+/// A ring of embers with a gap.
 pub(crate) fn ring(embers: &mut Embers, from: Spot, open: u32, count: u32, gap: u32) {
     for nth in (0..count).filter(|nth| (nth + count - open % count) % count >= gap) {
         embers.fire(Shot::Ember, from, turned(Angle::HALF, (nth * 65_536 / count) as i32));
     }
 }
 
-/// Whether the eyes of an owl are lit: it fires within 40 frames.
+/// Whether an owl's eyes are lit: it fires within 40 frames.
 pub fn is_owl_lit(age: u16, difficulty: Difficulty) -> bool {
     let turn = u32::from(age) % difficulty.interval(OWL_TURN);
     (60..156).contains(&turn)

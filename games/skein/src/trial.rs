@@ -1,31 +1,31 @@
-//! Statistics of whole runs of bots, by which the balance of the game is judged.
+//! Whole runs of bots, in numbers: what the balance of the game is judged by.
 //!
-//! Called by tests and by `examples/balance.rs`. Absent: rules, targets.
+//! Called by tests and by `examples/balance.rs`. Absent: rules, judgment.
 
 use crate::bots::{Bot, Strength};
 use crate::cue::Kind;
 use crate::{Phase, SEATS, Setup, Skein};
 
-/// Frames after which a run is abandoned: half an hour.
+/// Frames after which a run is given up: half an hour.
 const FRAMES_MAX: u32 = 108_000;
 /// The stage in which embers are counted.
 const COUNTED_STAGE: u8 = 4;
 
-/// Bots of a run.
+/// Which bots fly.
 #[derive(Debug, Clone, Copy)]
 pub struct Crew {
-    /// Number of bots, 1 to 6.
+    /// How many, 1 to 6.
     pub players: usize,
-    /// Strength of all bots.
+    /// How good they are.
     pub strength: Strength,
     /// Whether they fly in formation.
     pub in_formation: bool,
 }
 
-/// Result of one run.
+/// What one run came to.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
-    /// Last stage that was reached; 6 is dawn.
+    /// The last stage begun; 6 is dawn.
     pub stage: u8,
     /// Frames of the run.
     pub frames: u32,
@@ -33,22 +33,22 @@ pub struct Run {
     pub lost: [u32; 5],
     /// Falls by cause: embers, bodies, lightning.
     pub causes: [u32; 3],
-    /// Falls of geese of players.
+    /// Geese of players that fell, and that were caught.
     pub falls: u32,
-    /// Falls that ended with a catch.
+    /// Of those, caught.
     pub caught: u32,
-    /// Frames that each boss took, by stage; 0 if it was not beaten.
+    /// Frames each beaten boss took, by stage; 0 if it was not.
     pub bosses: [u32; 5],
-    /// Changes of the leader of a V of three or more.
+    /// Times another goose took the point of a V of three or more.
     pub point_changes: u32,
     /// Points by slot.
     pub scores: [u32; SEATS],
-    /// Embers in the air in stage 4, sampled once a second.
+    /// Embers in the air in stage 4, once a second.
     pub embers: Vec<u16>,
 }
 
 impl Run {
-    /// Whether the run ended at dawn.
+    /// Whether it ended at dawn.
     pub fn is_dawn(&self) -> bool {
         self.stage > 5
     }
@@ -110,7 +110,7 @@ fn note(run: &mut Run, game: &Skein, players: usize, leader: &mut Option<usize>)
     }
 }
 
-/// Median of some numbers; 0 of none.
+/// The middle one of some numbers; 0 of none.
 pub fn median(numbers: impl Iterator<Item = u32>) -> u32 {
     let mut sorted: Vec<u32> = numbers.collect();
     sorted.sort_unstable();
