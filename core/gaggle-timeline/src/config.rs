@@ -227,7 +227,7 @@ pub enum SessionError {
         max: usize,
     },
     /// The named peer is not part of the session.
-    #[error("{peer:?} is not part of this session")]
+    #[error("{peer:?} is not part of this session; give a peer of the roster")]
     UnknownPeer {
         /// Peer that was named.
         peer: PeerId,

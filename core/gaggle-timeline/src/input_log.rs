@@ -71,7 +71,7 @@ pub(crate) struct InputLog<I: 'static> {
     /// Frame up to which all others' inputs were held at the last `update_received`.
     received: Frame,
     /// Slots present in every frame until the next change of the roster.
-    everybody: Option<SlotSet>,
+    steady_present: Option<SlotSet>,
     /// Entries were taken since the last `take_news`.
     has_news: bool,
 }
@@ -91,7 +91,7 @@ impl<I: Input> InputLog<I> {
             harmless: 0,
             scratch: Vec::new(),
             received: Frame::START,
-            everybody: None,
+            steady_present: None,
             has_news: false,
         }
     }
@@ -106,7 +106,7 @@ impl<I: Input> InputLog<I> {
         self.local.set_slots(SlotSet::EMPTY);
         self.table.clear();
         self.log.restart(frame);
-        self.everybody = None;
+        self.steady_present = None;
         self.has_news = false;
         self.current = frame;
         self.changed = Frame::NEVER;
@@ -230,15 +230,15 @@ impl<I: Input> InputLog<I> {
 
     /// Slots present in `frame` and all after it until the roster changes.
     pub(crate) fn present_from(&mut self, frame: Frame) -> SlotSet {
-        match self.everybody {
+        match self.steady_present {
             Some(present) => present,
-            None => *self.everybody.insert(self.present_at(frame)),
+            None => *self.steady_present.insert(self.present_at(frame)),
         }
     }
 
     /// Forgets the cached presence, because the roster may change in the next frame.
     pub(crate) fn forget_present(&mut self) {
-        self.everybody = None;
+        self.steady_present = None;
     }
 
     /// Makes the inputs of a frame final: an empty slot has neutral input, even if it had a player

@@ -337,7 +337,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn packets_have_fields_the_reader_found() {
+    fn packets_have_fields_found_by_reader() {
         let vectors = [
             ("idle", include_str!("../vectors/idle.hex")),
             ("everything", include_str!("../vectors/everything.hex")),

@@ -49,7 +49,7 @@ fn frames_per_second(town: &mut Cluster, seconds: u64) -> u64 {
 fn host_kicks_slow_player_that_was_named() {
     let mut town = slowing(SlowPolicy::Wait);
     town.run_until("all know", 8_000, |town| (0..3).all(|house| !words(town, house).is_empty()));
-    let named = "House 2's machine is slow, the others wait";
+    let named = "Peer 2's machine is slow, the others wait";
     let told = "your machine is too slow, the others wait for you";
     assert_eq!([0, 1, 2].map(|house| words(&town, house)), [[named], [named], [told]].map(Vec::from));
     let speed = frames_per_second(&mut town, 5);

@@ -97,7 +97,7 @@ impl Ember {
     }
 }
 
-/// What flies towards the geese.
+/// What flies toward the geese.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Embers {
     /// The places; free ones have kind 0.

@@ -89,7 +89,7 @@ pub struct Skein {
     pub course: Course,
     /// The flock: the players' geese by slot, then the young ones.
     pub geese: [Goose; FLOCK],
-    /// What flies towards the geese.
+    /// What flies toward the geese.
     pub embers: ember::Embers,
     /// What the geese throw.
     pub quills: quill::Quills,

@@ -59,7 +59,7 @@ pub fn is_in_wake(mine: Spot, leader: Spot) -> bool {
     (NEAR..=FAR).contains(&behind) && (off - line(behind)).abs() <= SLACK
 }
 
-/// The pull on a goose towards the middle of the wake it flew in last.
+/// The pull on a goose toward the middle of the wake it flew in last.
 pub fn pull(geese: &[Goose; FLOCK], which: usize) -> i32 {
     let goose = &geese[which];
     let Some(leader) = geese.get(usize::from(goose.wake.leader)) else { return 0 };

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn cancelled_waiter_is_skipped() {
+    async fn canceled_waiter_is_skipped() {
         let permits = PermitQueue::new(1);
         let held = permits.take(1).await;
         let gone = tokio::time::timeout(Duration::from_millis(1), permits.take(2)).await;

@@ -80,7 +80,7 @@ pub enum StartError {
     #[error("the system provides no random bytes: {0}")]
     Entropy(getrandom::Error),
     /// The system provides too few threads.
-    #[error("cannot start threads: {0}")]
+    #[error("cannot start threads: {0}; raise the limit of processes or lower `threads`")]
     Threads(io::Error),
     /// A setting cannot be used.
     #[error("{0}")]

@@ -186,8 +186,8 @@ impl Connection {
     pub(super) fn strike(&mut self, now: Micros, code: RejectionCode) -> bool {
         use RejectionCode::{BadMessage, OutOfOrder, TooFast, TooLarge};
         // Rejections that correct clients can meet do not count, such as a full room.
-        let is_offence = matches!(code, BadMessage | OutOfOrder | TooFast | TooLarge);
-        is_offence && self.strikes.try_acquire(now, &STRIKES, 1).is_err()
+        let is_offense = matches!(code, BadMessage | OutOfOrder | TooFast | TooLarge);
+        is_offense && self.strikes.try_acquire(now, &STRIKES, 1).is_err()
     }
 
     /// Whether new messages wait behind a running procedure.
@@ -318,10 +318,10 @@ mod tests {
     }
 
     #[test]
-    fn only_offences_count_as_strikes() {
+    fn only_offenses_count_as_strikes() {
         let mut connection = known(&Rules::default());
         assert!((0..100).all(|_| !connection.strike(Micros::ZERO, RejectionCode::RoomFull)));
-        let offences = (0..100).filter(|_| connection.strike(Micros::ZERO, RejectionCode::BadMessage));
-        assert_eq!(offences.count(), 80);
+        let offenses = (0..100).filter(|_| connection.strike(Micros::ZERO, RejectionCode::BadMessage));
+        assert_eq!(offenses.count(), 80);
     }
 }

@@ -74,7 +74,7 @@ impl Replicator {
         let ReplicaConfig { send_interval, .. } = cx.config;
         let interval = send_interval.get();
         let due = u32::try_from(cx.now.since(started).get() / interval).unwrap_or(NEVER - 1).max(1);
-        // Two ticks are never much closer than an interval, even after a slow frame.
+        // Two ticks are at least half an interval apart, even after a slow frame.
         let apart = cx.tick == 0 || cx.now.since(cx.ticked_at).get() >= interval / 2;
         if due <= cx.tick || !apart {
             return None;

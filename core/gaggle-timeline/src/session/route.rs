@@ -21,9 +21,9 @@ use crate::transfer::{self, Offer};
 
 impl<I: Input> Session<I> {
     /// Peers whose agreement is needed to go on without a silent one, in join order: with
-    /// [`TimelineConfig::majority`] more than half of these, or half including the first. A recent
-    /// joiner has a vote from the next view on. While too few of them are heard all wait: the
-    /// application may [leave](Session::leave) for a match of its own.
+    /// [`Quorum::Majority`](crate::Quorum::Majority) more than half of these, or half including the
+    /// first. A recent joiner has a vote from the next view on. While too few of them are heard all
+    /// wait: the application may [leave](Session::leave) for a match of its own.
     pub fn quorum_members(&self) -> Vec<StreamId> {
         self.membership.voters()
     }

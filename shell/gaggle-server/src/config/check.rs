@@ -14,7 +14,7 @@ const THREADS_MAX: usize = 256;
 const OPERATOR_TOKEN_MIN: usize = 16;
 /// Fewest different characters in it.
 const OPERATOR_TOKEN_VARIETY: usize = 8;
-/// Common words; they do not count towards a token's strength.
+/// Common words; they do not count toward a token's strength.
 const GUESSED_FIRST: [&str; 12] = [
     "password",
     "passwort",
