@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_of_absent_feature_is_an_error() {
+    fn setting_of_absent_feature_is_refused() {
         let config = Config {
             redis: Some("redis://127.0.0.1".into()),
             ticket_secret: Some(Secret("secret".into())),

@@ -77,7 +77,7 @@ const LARGE_IN: u32 = 50;
 const LARGE_BYTES: usize = 4 << 20;
 /// One match in this many is lockstep.
 const LOCKSTEP_IN: u32 = 4;
-/// Most spectators.
+/// Most spectators of a match.
 const WATCHERS_MAX: usize = 3;
 
 /// One player on each peer, and two on some while slots are left.
