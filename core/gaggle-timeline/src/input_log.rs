@@ -6,6 +6,7 @@
 mod local;
 mod pending;
 mod question_log;
+mod remote;
 mod table;
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet, VecMap};
@@ -21,32 +22,7 @@ use table::InputRing;
 
 pub(crate) use local::LocalStream;
 pub(crate) use question_log::Notebook;
-
-/// One remote stream in the roster.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RemoteStream {
-    pub(crate) row: RosterEntry,
-    /// Last frame up to which its entries are held without gap.
-    pub(crate) have: Frame,
-    /// First frame from which its entries are held without gap.
-    pub(crate) since: Frame,
-}
-
-impl RemoteStream {
-    /// Whether the table holds any entry of the stream.
-    pub(crate) fn is_held(&self) -> bool {
-        self.have >= self.since
-    }
-
-    /// Frame up to which no entry of this stream is awaited.
-    #[inline]
-    fn received_frame(&self) -> Frame {
-        // Frames before a row's first one count for no peer; a row that was cut before its first
-        // frame counts for none at all.
-        let have = self.have.max(self.row.first_frame.previous());
-        if have >= self.row.last_frame { Frame::NEVER } else { have }
-    }
-}
+pub(crate) use remote::RemoteStream;
 
 /// Entries of all streams in the roster, and what simulated frames read of them.
 #[derive(Debug)]
