@@ -384,6 +384,14 @@ impl TimelineConfig {
     }
 
     /// Whether the window may grow by as much as this policy says.
+    pub(crate) fn validate_input_delay(&self, frames: Option<u32>) -> Result<(), OutOfRange> {
+        let (min, max) = self.input_delay_range;
+        let (min, max) = (min.min(self.input_delay_frames), max.max(self.input_delay_frames));
+        let Some(frames) = frames.filter(|frames| !(min..=max).contains(frames)) else { return Ok(()) };
+        let (value, min, max) = (frames.into(), min.into(), max.into());
+        Err(OutOfRange { setting: "input_delay_frames", value, min, max })
+    }
+
     pub(crate) fn validate_slow_policy(&self, policy: SlowPolicy) -> Result<(), OutOfRange> {
         let SlowPolicy::Loosen { frames } = policy else { return Ok(()) };
         let most = self.loosen_frames_max;

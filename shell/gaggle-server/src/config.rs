@@ -20,6 +20,8 @@ use thiserror::Error;
 use crate::client_address::Prefix;
 use arguments::Name;
 use check::MESSAGE_RATES;
+#[cfg(not(all(feature = "redis", feature = "sign-in", feature = "tls")))]
+pub(crate) use check::left_out;
 pub use value::{Duration, List, Secret};
 use value::{Setting, SettingValue};
 

@@ -3,12 +3,14 @@
 //! Step `tidy` calls them. Each is a function from files to findings; reading files and asking
 //! cargo happens outside, so tests give each a made-up project. Absent: reports.
 
+mod code;
 mod comments;
 mod decisions;
 mod documents;
 mod examples;
 mod layers;
 mod leftovers;
+mod lines;
 mod packages;
 mod parts;
 mod ratchet;
@@ -24,6 +26,7 @@ mod words;
 
 use std::fmt;
 
+pub(crate) use lines::table as lines_table;
 pub(crate) use ratchet::{PATH as RATCHET_PATH, Ratchet};
 pub(crate) use tree::Tree;
 
@@ -87,7 +90,7 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Fi
 
 /// Findings of checks whose counts may only fall.
 pub(crate) fn counted(tree: &Tree) -> Vec<(&'static str, Vec<Finding>)> {
-    vec![("parts", parts::check(tree))]
+    vec![("fields", parts::check_fields(tree)), ("parts", parts::check(tree))]
 }
 
 fn check_ratchet(tree: &Tree) -> Vec<Finding> {

@@ -82,7 +82,7 @@ impl Directory {
         } else {
             let mut new = NewRoom::of_ticket(claims, settings.clone());
             new.code = self.check_new_room(&new)?;
-            let room = Room::restore(now, &self.rules, claims, new, joiner, link);
+            let room = Room::restore(now, &self.rules, claims, new, joiner, link)?;
             self.rooms.insert(claims.room, room);
         }
         self.publish(now, claims.room);

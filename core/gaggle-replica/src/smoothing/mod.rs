@@ -178,13 +178,13 @@ impl Smoothing {
             &mut Motion { words: &mut scratch.words, shown: &mut scratch.target },
         );
         let number = usize::from(scratch.kind);
-        let kind = &mut objects.kinds[number];
+        let kind = objects.kind_mut(number);
         playout::error_between(&kind.layout, &scratch.shown, &scratch.target, &mut scratch.error);
         let too_far =
             playout::distance_of(&kind.layout, &scratch.error) > f64::from(kind.rules.snap_distance);
         let none = too_far || scratch.error.iter().all(|error| error.abs() < NEGLIGIBLE);
         let held = objects[place].error;
-        let kind = &mut objects.kinds[number];
+        let kind = objects.kind_mut(number);
         let error = match (none, held) {
             (true, Some((block, _))) => {
                 kind.errors.give(block);

@@ -77,6 +77,12 @@ impl PeerStream {
         self.sent = Sent { tick, time_at, ..Sent::default() };
     }
 
+    /// The link lost packets of the peer: both sides send more often for a while.
+    pub(crate) fn note_loss(&mut self, now: Micros, memory: Micros) {
+        (self.lossy_until, self.missing_until) = (now + memory, now + memory);
+        self.losses.note(now);
+    }
+
     /// Takes note of the last frame it confirmed.
     pub(crate) fn note_confirmed(&mut self, frame: Frame) {
         self.confirmed = self.confirmed.max(frame);
