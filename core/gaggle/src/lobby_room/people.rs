@@ -121,6 +121,11 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         room.and_then(|room| room.member(peer)).is_some_and(|member| member.slot.is_none())
     }
 
+    /// Whether this peer is in the room without a reservation.
+    pub(crate) fn is_spectator_here(&self) -> bool {
+        self.me().is_some_and(|me| self.is_spectator(me))
+    }
+
     pub(super) fn learn_names(&mut self) {
         let Some(room) = self.lobby_client.as_ref().and_then(Client::room) else { return };
         if self.names.len() > NAMES_MAX {
