@@ -290,8 +290,8 @@ impl Relay {
             let room = &self.rooms[&member.room];
             let behind =
                 member.epoch < room.epoch && room.raised_at.is_none_or(|raised| now.since(raised) >= grace);
-            let is_lost =
-                member.connection(RelayLeg::WebSocket).is_none() && now.since(member.heard_at) >= idle_timeout;
+            let is_lost = member.connection(RelayLeg::WebSocket).is_none()
+                && now.since(member.heard_at) >= idle_timeout;
             let reason = match () {
                 () if behind => RelayReject::StaleEpoch,
                 () if member.expires <= unix_seconds => RelayReject::Expired,
