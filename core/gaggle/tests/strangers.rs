@@ -301,7 +301,7 @@ fn slow_link_is_played_over_or_reported() {
     for latency in [200, 300, 450] {
         let mut town = Cluster::of(2);
         town.weather(Conditions::latency_ms(latency)).open(0).run_ms(1_000).open(1).run_ms(20_000);
-        let told = count(&town, 1, |event| matches!(event, RoomEvent::LineTooSlow { .. }));
+        let told = count(&town, 1, |event| matches!(event, RoomEvent::LinkTooSlow { .. }));
         let (frames, present) = (town.room(1).0.frame(), town.room(1).0.present());
         let other = town.room(0).0.frame();
         town.run_ms(5_000);

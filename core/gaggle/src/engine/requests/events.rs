@@ -210,8 +210,8 @@ fn trouble(event: &SessionEvent, name: &dyn Fn(PeerId) -> String) -> Option<Room
         }
         SessionEvent::StateNotDecodable { frame } => Some(RoomEvent::StateNotDecodable { frame }),
         SessionEvent::StateTooLarge { bytes, max, .. } => Some(RoomEvent::StateTooLarge { bytes, max }),
-        SessionEvent::LineTooSlow { peer, rtt, max } => {
-            Some(RoomEvent::LineTooSlow { peer, name: name(peer), rtt, max })
+        SessionEvent::LinkTooSlow { peer, rtt, max } => {
+            Some(RoomEvent::LinkTooSlow { peer, name: name(peer), rtt, max })
         }
         _ => None,
     }
