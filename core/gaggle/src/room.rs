@@ -316,6 +316,12 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.engine.leader(&self.lobby_room)
     }
 
+    /// Whether this peer is the [leader](Room::leader); never while solo.
+    pub fn is_leader(&self) -> bool {
+        let leader = self.leader();
+        leader.is_some() && leader == self.lobby_room.me()
+    }
+
     /// The member that may change the room; none while solo. Another role than the
     /// [leader](Room::leader): the lobby gives it, and passes it on when the host leaves.
     pub fn host(&self) -> Option<PeerId> {

@@ -72,6 +72,7 @@ where
         assert_eq!(town.room(house).host(), Some(peers[0]));
         assert_eq!(town.room(house).leader(), Some(peers[0]));
         assert_eq!(town.room(house).is_host(), house == 0);
+        assert_eq!(town.room(house).is_leader(), house == 0);
         let hosts = town.room(house).members().into_iter().filter(|member| member.is_host).count();
         assert_eq!(hosts, 1);
     }
@@ -82,6 +83,7 @@ where
     for house in 0..2 {
         assert_eq!(town.room(house).host(), Some(peers[1]));
         assert_eq!(town.room(house).leader(), Some(peers[0]), "the match has not changed");
+        assert_eq!((town.room(house).is_host(), town.room(house).is_leader()), (house == 1, house == 0));
         assert_eq!(count(&town, house, |event| matches!(event, RoomEvent::HostChanged { .. })), 1);
         assert_eq!(count(&town, house, |event| matches!(event, RoomEvent::LeaderChanged { .. })), 0);
     }
@@ -96,6 +98,7 @@ where
     assert_eq!(count(&town, 1, left), 1, "{}", town.describe());
     assert_eq!((town.room(1).host(), town.room(1).leader()), (Some(peers[1]), Some(peers[1])));
     assert_eq!((town.room(0).host(), town.room(0).is_host()), (None, false));
+    assert_eq!((town.room(0).is_leader(), town.room(1).is_leader()), (false, true));
 }
 
 fn access_decides_who_may_join<E>()

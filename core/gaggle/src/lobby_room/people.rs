@@ -21,8 +21,6 @@ pub struct Member {
     pub peer: PeerId,
     /// The display name.
     pub name: String,
-    /// The palette that the lobby gave it; different for every player of a room.
-    pub palette: u8,
     /// The slots of its players in the match; empty if it is not in the match.
     pub slots: SlotSet,
     /// Whether it is this peer.
@@ -53,7 +51,6 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             .map(|member| Member {
                 peer: member.peer,
                 name: member.name.as_str().to_string(),
-                palette: member.palette,
                 slots: slots_of(member.peer),
                 is_local: member.peer == local,
                 is_leader: lead == Some(member.peer),

@@ -90,11 +90,6 @@ impl<W: World, P: Platform> Room<WorldEngine<W>, P> {
         self.session().roster().leader().map(|leader| leader.slot)
     }
 
-    /// Whether this peer is the leader.
-    pub fn is_leader(&self) -> bool {
-        self.session().is_leader()
-    }
-
     /// Slot reserved for the player at a peer; of several, the first.
     pub fn slot_of(&self, peer: PeerId) -> Option<Slot> {
         self.lobby_room.slots_of(peer).lowest()
