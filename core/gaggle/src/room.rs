@@ -81,7 +81,7 @@ pub struct Room<E: Engine, P: Platform> {
 impl<E: Engine, P: Platform> fmt::Debug for Room<E, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Room")
-            .field("seat", &self.lobby_room.seat)
+            .field("reservation", &self.lobby_room.reservation)
             .field("phase", &self.engine.phase())
             .finish_non_exhaustive()
     }
@@ -389,7 +389,7 @@ impl<E: Engine, P: Platform> Room<E, P> {
     }
 
     /// The page is closed or reloaded: leaves the match, but the lobby keeps the reservation for 10
-    /// s. A room opened with the same [key and seat](RoomConfig::lobby) in that time gets it back.
+    /// s. A room opened with the same [keys](RoomConfig::lobby) in that time gets it back.
     /// This room sends nothing more to the lobby before [`Client::reconnect`].
     pub fn close(&mut self) {
         self.engine.leave(&mut self.lobby_room, true);

@@ -160,7 +160,7 @@ pub(crate) trait Transitions: Engine {
     /// Leaves the match and the room.
     fn leave_room<P: Platform>(&mut self, room: &mut Lobby<Self, P>, is_reload: bool) {
         self.say_goodbye(room);
-        if room.give_up_seat(is_reload) {
+        if room.give_up_reservation(is_reload) {
             self.go_solo(room);
         }
         self.change(room, Cause::Leave);

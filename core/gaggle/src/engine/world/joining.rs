@@ -130,7 +130,7 @@ impl<W: World> WorldEngine<W> {
         if self.is_beside(room) {
             return;
         }
-        let is_alone = room.seat.is_some() && !room.has_others();
+        let is_alone = room.reservation.is_some() && !room.has_others();
         if room.is_spectator_here() {
             let is_empty = self.is_spectating() && self.session.roster().is_empty();
             if !is_alone && self.joining.is_none() && (is_empty || !self.is_spectating()) {

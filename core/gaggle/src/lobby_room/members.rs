@@ -43,9 +43,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     /// All members, as far as the lobby has reported. `slots_of` and `leader` are those of the
     /// match.
     pub(crate) fn members(&self, slots_of: impl Fn(PeerId) -> SlotSet, lead: Option<PeerId>) -> Vec<Member> {
-        let Some((_, local)) = self.seat else { return Vec::new() };
+        let Some((_, local)) = self.reservation else { return Vec::new() };
         let room = self.lobby_client.as_ref().and_then(Client::room);
-        let mut people: Vec<Member> = room
+        let mut members: Vec<Member> = room
             .iter()
             .flat_map(|room| &room.members)
             .map(|member| Member {
@@ -61,23 +61,23 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                 link_stats: None,
             })
             .collect();
-        for person in people.iter_mut().filter(|person| !person.is_local) {
-            person.path = self.mesh.as_ref().and_then(|mesh| mesh.path(person.peer));
-            person.link_stats = self.mesh.as_ref().and_then(|mesh| mesh.stats(person.peer));
+        for member in members.iter_mut().filter(|member| !member.is_local) {
+            member.path = self.mesh.as_ref().and_then(|mesh| mesh.path(member.peer));
+            member.link_stats = self.mesh.as_ref().and_then(|mesh| mesh.stats(member.peer));
         }
-        people
+        members
     }
 
     /// The first slot of each member with a reservation, as the lobby gave it.
     pub(crate) fn reservations(&self) -> impl Iterator<Item = (PeerId, Slot)> + '_ {
-        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.reservation.is_some());
         let members = room.into_iter().flat_map(|room| &room.members);
         members.filter_map(|member| Some((member.peer, member.slot?)))
     }
 
     /// Slots of all players at each peer, as the lobby reserved them.
     pub(crate) fn all_reservations(&self) -> impl Iterator<Item = (PeerId, SlotSet)> + '_ {
-        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.reservation.is_some());
         let members = room.into_iter().flat_map(|room| &room.members);
         members.filter(|member| member.slot.is_some()).map(|member| (member.peer, member.slots()))
     }
@@ -91,7 +91,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// Members without a slot, which spectate.
     pub(crate) fn spectators(&self) -> impl Iterator<Item = PeerId> + '_ {
-        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.reservation.is_some());
         let members = room.into_iter().flat_map(|room| &room.members);
         members.filter(|member| member.slot.is_none()).map(|member| member.peer)
     }
