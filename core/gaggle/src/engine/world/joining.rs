@@ -198,7 +198,7 @@ impl<W: World> WorldEngine<W> {
     }
 
     /// Members that were not in the room when this peer entered its world.
-    fn later_joiners<P: Platform>(&mut self, room: &Lobby<P>) -> Vec<PeerId> {
+    pub(crate) fn later_joiners<P: Platform>(&mut self, room: &Lobby<P>) -> Vec<PeerId> {
         let Some(me) = room.me().filter(|_| self.state.is_in_match()) else { return Vec::new() };
         let mut present: Vec<PeerId> = room.reservations().map(|(peer, _)| peer).collect();
         if !present.contains(&me) {
