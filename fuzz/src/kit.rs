@@ -297,7 +297,7 @@ pub fn numbers(data: &[u8]) {
         pair::<16>(a, b);
         pair::<30>(a, b);
         if let (Ok(c), Ok(d)) = (r.u32("c"), r.u32("d")) {
-            quantised([a as u32, b as u32, c, d].map(f32::from_bits));
+            quantized([a as u32, b as u32, c, d].map(f32::from_bits));
         }
     }
 }
@@ -323,11 +323,11 @@ fn pair<const FRACTION: u32>(a: i32, b: i32) {
     assert_eq!(Fixed::<FRACTION>::from_f64(a.to_f64()), a);
 }
 
-fn quantised([min, max, precision, value]: [f32; 4]) {
-    let Ok(quantiser) = Quantizer::new(min, max, precision) else { return };
-    let steps = quantiser.to_steps(value);
-    assert!(quantiser.steps().contains(&steps.into()));
-    assert_eq!(quantiser.to_steps(quantiser.from_steps(steps)), steps);
-    assert!(quantiser.from_steps(steps).is_finite());
-    assert!(quantiser.bits() <= 24);
+fn quantized([min, max, precision, value]: [f32; 4]) {
+    let Ok(quantizer) = Quantizer::new(min, max, precision) else { return };
+    let steps = quantizer.to_steps(value);
+    assert!(quantizer.steps().contains(&steps.into()));
+    assert_eq!(quantizer.to_steps(quantizer.from_steps(steps)), steps);
+    assert!(quantizer.from_steps(steps).is_finite());
+    assert!(quantizer.bits() <= 24);
 }

@@ -54,7 +54,7 @@ pub fn packets(data: &[u8]) {
             kind => {
                 let (body, tail) = rest.split_at(size);
                 rest = tail;
-                scene.deliver_labelled(kind - 8, body);
+                scene.deliver_labeled(kind - 8, body);
             }
         }
         scene.poll();
@@ -197,7 +197,7 @@ impl Scene {
         self.wire.borrow_mut().inbound.push_back(datagram);
     }
 
-    fn deliver_labelled(&mut self, kind: u8, body: &[u8]) {
+    fn deliver_labeled(&mut self, kind: u8, body: &[u8]) {
         let mut packet = vec![kind << 4 | self.tag];
         packet.extend(self.number.to_le_bytes());
         if kind != 1 {

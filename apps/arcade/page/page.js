@@ -1,6 +1,7 @@
-// Fetches the game that is wanted, and does what only a page can do. A game's module asks for that through `host`.
+// Main script: fetches the requested game and does what only a page can do. The module of a game
+// calls it through `host`.
 
-// Changes with every build: files asked for by it may be kept for good.
+// Changes with every build, so files whose address contains it may be cached forever.
 const version = 'VERSION';
 const games = ['gander', 'drake', 'millpond', 'skein'];
 const root = document.documentElement;
@@ -19,7 +20,7 @@ const host = {
 
 const codeOf = game => `arcade-${game}_bg.wasm?v=${version}`;
 
-// Each game is a module of its own, fetched when it is wanted: the code and the glue side by side.
+// Each game is a module of its own, fetched on demand: WASM and JavaScript side by side.
 async function load(game) {
   try {
     const code = fetch(codeOf(game));
@@ -29,9 +30,9 @@ async function load(game) {
     return glue;
   } catch (error) {
     delete loaded[game];
-    // What comes and cannot be read has a name of its own; all else is a matter of the connection.
+    // A module that arrives but does not compile is a different error than a failed fetch.
     error.isLost = !/Compile|Link|Runtime|Syntax/.test(error.name);
-    // A kept copy that cannot be read is fetched again.
+    // A damaged cached copy is fetched again.
     if (!error.isLost) await window.caches?.open('gaggle').then(store => store.delete(codeOf(game))).catch(() => {});
     throw error;
   }
@@ -55,7 +56,7 @@ async function switchTo(game) {
   }
 }
 
-// The game the address asks for; if it asks for none and the first does not come, one that was kept.
+// Starts the game in the address. If it names none and the default cannot be fetched, a cached one.
 async function begin() {
   try {
     await turnOn(games.includes(asked) ? asked : games[0]);
@@ -68,7 +69,7 @@ async function begin() {
   }
 }
 
-// A phone's screen stays on while its player plays.
+// Keeps the screen of a phone on during play.
 let lock;
 async function stayAwake() {
   const wanted = canvas.dataset.screen === 'match' && !document.hidden;
@@ -84,7 +85,7 @@ async function stayAwake() {
 new MutationObserver(stayAwake).observe(canvas, { attributeFilter: ['data-screen'] });
 document.addEventListener('visibilitychange', stayAwake);
 
-// What was fetched is kept, so that the page opens and plays alone without a server.
+// Caches what was fetched, so that the page opens and plays alone without a server.
 async function keepForLater() {
   if (!navigator.serviceWorker) return;
   await navigator.serviceWorker.register('sw.js');

@@ -1,6 +1,7 @@
-// Before everything else, and readable by old browsers: without it a page whose script fails would load forever.
+// Runs first and in old browsers too: without it, a page whose main script fails would show the
+// loading sign forever.
 
-// What a browser lacks stays lacking; what was not fetched may come with the next try.
+// A missing feature is final; a failed fetch may succeed on another try.
 function fail(words, again) {
   var trouble = document.getElementById('trouble'), line = document.createElement('p');
   line.textContent = words;
@@ -19,7 +20,7 @@ if (!('noModule' in HTMLScriptElement.prototype)) {
   fail('The arcade does not start in this browser: it has no modules. A newer browser has.', false);
 }
 
-// The script did not come, or stopped before it could tell.
+// The main script did not load, or stopped before it could report an error.
 addEventListener('error', function (event) {
   var root = document.documentElement, lost = event.target.src;
   if (root.hasAttribute('data-ready') || root.hasAttribute('data-failed')) return;

@@ -1,13 +1,14 @@
-// Keeps the page's files: a returning player can open the page and play alone without a server.
+// Service worker: caches the files of the page, so that a returning player can play alone without a
+// server.
 const STORE = 'gaggle';
-// A server that takes longer than this is as good as none, if there is a copy.
+// After this time a cached copy is used instead of waiting for the server.
 const PATIENCE_MS = 4000;
 const KINDS = /\/[^/]*\.(js|css|wasm|png|webmanifest)$/;
 
 self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', event => event.waitUntil(self.clients.claim()));
 
-// By which address a copy is kept: the page is one file, whatever it is asked for.
+// Cache key of a request: the page is one file, whatever its parameters.
 function keyOf(request) {
   const url = new URL(request.url);
   if (request.method !== 'GET' || url.origin !== location.origin) return null;
@@ -37,7 +38,8 @@ self.addEventListener('fetch', event => {
   })());
 });
 
-// The page was loaded before this worker was: it tells what it has. Versions it does not have are of no use any more.
+// The page loaded before this worker existed and reports its files. Other versions are no longer
+// needed.
 self.addEventListener('message', event => event.waitUntil((async () => {
   const keys = event.data.map(url => keyOf(new Request(url))).filter(Boolean);
   const store = await caches.open(STORE);

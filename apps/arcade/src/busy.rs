@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_told_to_a_quarter_of_a_millisecond() {
+    fn percentiles_are_exact_to_quarter_millisecond() {
         let mut busy = Busy::default();
         (0..100).for_each(|nth| busy.note(Micros::new(nth * 100)));
         assert_eq!((busy.percentile(50), busy.percentile(95), busy.longest()), (5_000, 9_500, 9_900));

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tap_between_two_frames_counts_once() {
+    fn tap_between_two_frames_counts_once() {
         let mut controls = Controls::default();
         assert!(controls.press("Space"));
         controls.release("Space");
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_was_down_before_is_held_and_not_pressed() {
+    fn key_that_was_down_before_is_held_and_not_pressed() {
         let mut controls = Controls::default();
         controls.hold("Space");
         assert!(!controls.press("Space"), "it repeats");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_button_of_a_gamepad_is_a_key_once() {
+    fn gamepad_button_is_pressed_once() {
         let mut controls = Controls::default();
         let (down, action) = (true, true);
         let held = Held { down, action, ..Held::default() };

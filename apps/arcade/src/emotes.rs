@@ -181,7 +181,7 @@ impl Picker {
         }
         let at = self.mutes();
         pen.panel(at, palette::NIGHT[2], 1.0, Some(palette::MIST[0]));
-        pen.text("Mute players", at.x + at.wide / 2, at.y + 5, at.wide - 4, palette::TEXT).centred();
+        pen.text("Mute players", at.x + at.wide / 2, at.y + 5, at.wide - 4, palette::TEXT).centered();
     }
 }
 

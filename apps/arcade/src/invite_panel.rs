@@ -110,12 +110,12 @@ impl Invite {
         pen.card(plan.card, palette::FIRE[4]);
         let Rect { x, mut y, wide, .. } = plan.words;
         let middle = x + wide / 2;
-        pen.bold("Invite friends", middle, y, wide, palette::TEXT).centred();
+        pen.bold("Invite friends", middle, y, wide, palette::TEXT).centered();
         y += 14;
-        pen.bold(&self.code, middle, y, wide, palette::FIRE[5]).centred().sized(plan.code_size as u8);
+        pen.bold(&self.code, middle, y, wide, palette::FIRE[5]).centered().sized(plan.code_size as u8);
         y += 7 * plan.code_size + 7;
         for line in plan.link_lines(self) {
-            pen.text(line, middle, y, wide, palette::TEXT).centred();
+            pen.text(line, middle, y, wide, palette::TEXT).centered();
             y += 11;
         }
         for (nth, (choice, words, key)) in self.choices().iter().enumerate() {
@@ -259,11 +259,11 @@ mod tests {
     /// Text that a camera reads from the screen.
     fn read_picture(canvas: &mut Canvas, view: View) -> Option<String> {
         let (wide, rgba) = (view.width as usize, canvas.rgba());
-        let grey = |x: usize, y: usize| {
+        let gray = |x: usize, y: usize| {
             let at = 4 * (y * wide + x);
             ((u32::from(rgba[at]) + 2 * u32::from(rgba[at + 1]) + u32::from(rgba[at + 2])) / 4) as u8
         };
-        let mut seen = rqrr::PreparedImage::prepare_from_greyscale(wide, view.height as usize, grey);
+        let mut seen = rqrr::PreparedImage::prepare_from_greyscale(wide, view.height as usize, gray);
         seen.detect_grids().into_iter().find_map(|grid| grid.decode().ok()).map(|(_, text)| text)
     }
 

@@ -167,7 +167,7 @@ pub fn draw_joining(scene: &mut Scene, view: View, facts: &JoiningFacts<'_>) {
     if facts.touch {
         let button = Rect::new(inner.x, card.bottom() - 19, inner.wide, 16);
         pen.panel(button, palette::NIGHT[2], 1.0, Some(palette::MIST[0]));
-        pen.text(ALONE, button.middle().0, button.y + 5, inner.wide - 8, palette::TEXT).centred();
+        pen.text(ALONE, button.middle().0, button.y + 5, inner.wide - 8, palette::TEXT).centered();
     } else {
         pen.key("Esc", ALONE, inner.x, card.bottom() - 15, inner.wide);
     }
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_steps_follow_what_is_known() {
+    fn steps_of_joining_follow_progress() {
         let mut facts = JoiningFacts { code: "FNWKBX", place: "the fen", ..JoiningFacts::default() };
         assert_eq!(facts.words(), "Joining FNWKBX. Looking for the room");
         facts.own_seat = Some(2);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finger_finds_the_way_out() {
+    fn tap_on_way_out_is_found() {
         for view in views() {
             let facts = JoiningFacts { code: "FNWKBX", percent: 40, ..JoiningFacts::default() };
             let mut scene = Scene::default();

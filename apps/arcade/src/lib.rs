@@ -1,7 +1,7 @@
-//! The arcade: a page with cabinets, and the games in them.
+//! The arcade: a page with a cabinet per game.
 //!
 //! [`Arcade`] is all of it without a browser: keys and time in, a picture and sounds out. `page.rs`
-//! connects it with a canvas, a keyboard and audio, and exists only in WASM builds.
+//! connects it with canvas, keyboard and audio, in WASM builds only. Absent: rules of the games.
 
 // Pictures and sounds are never simulated, so floats are allowed.
 #![allow(clippy::float_arithmetic)]

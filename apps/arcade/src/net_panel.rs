@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_leads_round_all_details() {
+    fn key_cycles_through_all_details() {
         let mut detail = NetDetail::Off;
         let seen = [0; 3].map(|_| {
             detail = detail.next();
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_vanishes_takes_its_past_with_it() {
+    fn ended_link_is_forgotten() {
         let mut panel = NetPanel::default();
         for _ in 0..60 {
             panel.sample(&facts(vec![link(Some(1), "Hob", 38), link(Some(2), "Ottilie", 121)]), 0);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_full_of_hostile_links_is_not_remembered() {
+    fn links_beyond_limit_are_not_remembered() {
         let mut panel = NetPanel::default();
         for frame in 0..1_000 {
             let links = (0..100).map(|nth| link(None, &format!("{frame} {nth}"), u32::MAX)).collect();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_tells_rollbacks_of_the_last_second() {
+    fn line_shows_rollbacks_of_last_second() {
         let mut panel = NetPanel::default();
         for frame in 0..600 {
             panel.sample(&facts(vec![link(Some(1), "Hob", 38)]), if frame % 10 == 0 { 3 } else { 0 });

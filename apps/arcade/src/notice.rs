@@ -103,7 +103,7 @@ impl Notice<'_> {
                     plan.wide,
                     palette::TEXT,
                 )
-                .centred();
+                .centered();
             } else {
                 pen.key(key, meaning, x, y, plan.wide);
             }

@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_address_asks_for_is_done() {
+    fn address_parameters_are_applied() {
         let params =
             Params::parse("?latency=120&jitter=20&loss=3&path=relay&bots=2&seed=7&room=bcdfgh&unknown=1");
         assert_eq!(params.conditions.latency.as_millis(), 60, "each page delays by half");
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_says_where_one_is() {
+    fn address_names_room_and_game() {
         let asked = "?latency=100&watch=BCDFGH&seed=7";
         assert_eq!(Params::moved(asked, None, Some("room=JKLMNP")), "latency=100&seed=7&room=JKLMNP");
         assert_eq!(Params::moved(asked, None, None), "latency=100&seed=7");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told_and_the_rest_is_done() {
+    fn invalid_parameters_are_reported_and_others_applied() {
         let params = Params::parse(
             "latency=-1&loss=900&bots=99&path=pigeon&seed=x&room=AEIOUY&lives=0&level=70000&jitter=5&=&&%00",
         );

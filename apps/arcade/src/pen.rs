@@ -291,7 +291,7 @@ pub(crate) mod tests {
                     let width = font::width(scene.text_of(words), bold, i32::from(track)) * i32::from(size);
                     let left = match align {
                         Align::Left => 0,
-                        Align::Centre => width / 2,
+                        Align::Center => width / 2,
                         Align::Right => width,
                     };
                     (x as i32 - left, y as i32, width, font::CAP_ROWS * i32::from(size))

@@ -95,7 +95,7 @@ pub(crate) fn draw_leaderboard(scene: &mut Scene, view: View, facts: &ScoreFacts
     picture::leaderboard_alone(scene, view, place, facts);
 }
 
-/// Places of everything, in word pixels.
+/// Places of everything, in text pixels.
 #[derive(Debug, Clone, Copy, Default)]
 struct Layout {
     /// Position of the lettering, unless there is no room.

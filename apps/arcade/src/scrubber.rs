@@ -163,7 +163,7 @@ impl Scrubber {
             let text = fitted(&number.to_string(), 40, false).into_owned();
             let half = font::width(&text, false, 0) / 2 + 1;
             if at - half >= free && at + half <= self.bar.right() {
-                pen.text(&text, at, y + 8, 40, palette::FAINT).centred();
+                pen.text(&text, at, y + 8, 40, palette::FAINT).centered();
                 free = at + half + 8;
             }
         }
@@ -182,7 +182,7 @@ mod tests {
     use crate::pen::tests::{assert_inside, views};
 
     #[test]
-    fn a_click_leads_to_the_frame_that_is_drawn_there() {
+    fn click_seeks_to_frame_drawn_there() {
         for view in views() {
             let scrubber = Scrubber::new(view);
             let y = scrubber.bar.y * view.word_scale;

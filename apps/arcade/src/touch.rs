@@ -1,6 +1,6 @@
-//! Touch controls: two slabs to steer or a cross with four directions at one side, a disc at the
+//! Touch controls: two slabs to steer, or a cross with four directions, at one side, a disc at the
 //! other, and an exit button in the corner. They work exactly where they are drawn. `Arcade` owns
-//! them. Absent: gamepads.
+//! them; lengths are in text pixels (screen pixels ÷ `word_scale`). Absent: gamepads.
 
 use gaggle_scene::{Scene, View, palette};
 
@@ -11,32 +11,33 @@ use crate::pictures::{self, pictures};
 /// Fingers on the screen.
 #[derive(Debug, Clone)]
 pub struct Touch {
-    /// Each finger and its position in text pixels.
+    /// Number and position of each finger.
     fingers: Vec<(i32, i32, i32)>,
-    /// Whether the screen was touched: then buttons are shown.
+    /// Whether the screen was ever touched, so that buttons are shown.
     pub used: bool,
-    /// Whether the game uses up and down.
+    /// Whether the game also uses up and down.
     four_ways: bool,
     word_scale: i32,
     places: Places,
 }
 
-/// Width of a slab in text pixels: 88 CSS pixels on a phone.
+/// Width of a slab: 88 CSS pixels on a phone.
 const SLAB: i32 = 44;
 /// Diameter of the disc: 156 CSS pixels on a phone.
 const DISC: i32 = 78;
-/// Width of the cross.
+/// Width and height of the cross.
 const CROSS: i32 = 92;
-/// Pixels between buttons.
+/// Gap between buttons.
 const GAP: i32 = 5;
 /// Size of the exit button: 48 CSS pixels on a phone.
 const CORNER: i32 = 24;
 
 impl Touch {
-    /// Free width at each side of a world at which thumbs cover nothing of it.
+    /// Free width at each side of a world that holds the controls, so that they cover no part of
+    /// it.
     pub(crate) const BESIDE: i32 = 52;
-    /// Free height below a world at which thumbs cover nothing of it: 22 CSS pixels on a phone.
-    /// Thumbs also work above the drawn controls.
+    /// Free height below a world that holds the controls: 22 CSS pixels on a phone. They also react
+    /// to touches above where they are drawn.
     pub(crate) const BELOW: i32 = 11;
 
     /// Controls for a screen, and for a game with or without up and down.
@@ -45,14 +46,13 @@ impl Touch {
         Touch { fingers: Vec::new(), used: false, four_ways, word_scale: view.word_scale, places }
     }
 
-    /// Adapts to another screen: upright, thumbs share its width; sideways, they stay at its edges,
-    /// or below the world if this many text pixels are free there.
+    /// Adapts to another screen. Held upright, the controls share its width; sideways, they are at
+    /// its edges, or below the world if `below` text pixels are free there.
     pub fn fit(&mut self, view: View, below: i32) {
         (self.word_scale, self.places) = (view.word_scale, Places::of(view, below, self.four_ways));
     }
 
-    /// Handles a finger that came down or moved, at a pixel of the screen. It may slide between
-    /// slabs.
+    /// Handles a finger that came down or moved, at a screen pixel. It may slide between slabs.
     pub fn set(&mut self, finger: i32, x: i32, y: i32) {
         self.used = true;
         let (x, y) = (x.div_euclid(self.word_scale), y.div_euclid(self.word_scale));
@@ -64,12 +64,12 @@ impl Touch {
         }
     }
 
-    /// A finger went up.
+    /// Handles a finger that went up.
     pub fn lift(&mut self, finger: i32) {
         self.fingers.retain(|(id, ..)| *id != finger);
     }
 
-    /// Buttons that the thumbs hold.
+    /// Buttons that fingers hold.
     pub fn held(&self) -> Held {
         let Places { lean, steer, .. } = self.places;
         let (middle_x, middle_y) = steer.middle();
@@ -81,7 +81,7 @@ impl Touch {
             } else if !self.four_ways {
                 (held.left, held.right) = (held.left || right < 0, held.right || right >= 0);
             } else if right.abs().max(down.abs()) > steer.wide / 10 {
-                // Eight directions: between two slabs both are held.
+                // Eight directions: a touch between two slabs holds both.
                 let (aside, along) = (2 * right.abs() > down.abs(), 2 * down.abs() > right.abs());
                 (held.left, held.right) = (held.left || aside && right < 0, held.right || aside && right > 0);
                 (held.up, held.down) = (held.up || along && down < 0, held.down || along && down > 0);
@@ -90,7 +90,7 @@ impl Touch {
         held
     }
 
-    /// Whether a tap at a pixel of the screen is on the exit button, which has no other meaning.
+    /// Whether a tap at a screen pixel is on the exit button.
     pub fn leads_out(view: View, x: i32, y: i32) -> bool {
         corner(view).contains(x.div_euclid(view.word_scale), y.div_euclid(view.word_scale))
     }
@@ -106,18 +106,18 @@ impl Touch {
         }
     }
 
-    /// Columns at the lower edge of the screen that no thumb covers, in text pixels.
+    /// Columns at the lower edge of the screen that no control covers, first and last.
     pub(crate) fn free(&self) -> (i32, i32) {
         (self.places.steer.right() + GAP, self.places.disc.x - GAP)
     }
 
-    /// Whether thumbs cover the lower corners of the world.
+    /// Whether controls cover the lower corners of the world.
     pub(crate) fn covers_world(&self) -> bool {
         self.places.over_world
     }
 
-    /// Draws the controls with the label of the disc; held ones are highlighted. Where left and
-    /// right do the same, the two slabs are one with that label.
+    /// Draws the controls, held ones highlighted; the disc has the label `action`. With `turn`, the
+    /// two slabs are one with that label, for games in which left and right do the same.
     pub fn draw(&self, scene: &mut Scene, view: View, action: &str, turn: Option<&str>) {
         let Places { steer, disc: disc_place, .. } = self.places;
         let held = self.held();
@@ -129,7 +129,7 @@ impl Touch {
             let is_held = held.left || held.right;
             slab(&mut pen, steer, is_held, alpha(is_held));
             let (x, y) = steer.middle();
-            pen.bold(turn, x, y - 4, steer.wide - 8, palette::BONE).centred();
+            pen.bold(turn, x, y - 4, steer.wide - 8, palette::BONE).centered();
         } else {
             let [left, right] = steer.columns([1, 1], GAP);
             for (place, is_held, way) in [(left, held.left, (-1, 0)), (right, held.right, (1, 0))] {
@@ -143,7 +143,7 @@ impl Touch {
             let edge = if held.action { palette::FIRE[5] } else { palette::FIRE[4] };
             pen.panel(disc_place, palette::PEAT[2], alpha(held.action), Some(edge));
             let (x, y) = disc_place.middle();
-            pen.bold(action, x, y - 4, disc_place.wide - 8, palette::FIRE[5]).centred();
+            pen.bold(action, x, y - 4, disc_place.wide - 8, palette::FIRE[5]).centered();
         }
     }
 }
@@ -152,12 +152,12 @@ fn corner(view: View) -> Rect {
     Rect::new(view.word_width() - CORNER, 0, CORNER, CORNER).within(view)
 }
 
-/// Places of everything, in text pixels.
+/// Places of all controls, in text pixels.
 #[derive(Debug, Clone, Copy)]
 struct Places {
-    /// Column that divides steering at the left from the action at the right.
+    /// Touches left of this column steer, others are the action.
     lean: i32,
-    /// Both slabs, or the cross.
+    /// The two slabs together, or the cross.
     steer: Rect,
     disc: Rect,
     over_world: bool,
@@ -175,7 +175,7 @@ impl Places {
         let upright = wide < tall;
         let beside = view.left * view.scale / view.word_scale;
         let is_beside = !upright && beside >= Touch::BESIDE;
-        // Columns for each hand.
+        // Width for each hand.
         let room = match (upright, is_beside) {
             (true, _) => wide / 2,
             (_, true) => beside,
@@ -184,7 +184,7 @@ impl Places {
             _ => (2 * (SLAB + GAP) + GAP).min(wide / 2),
         };
         let gap = if is_beside { 3 } else { GAP };
-        // On an upright phone, thumbs reach a little above the lower edge.
+        // On an upright phone thumbs rest a little above the lower edge.
         let above = if upright { tall / 12 } else { 8.min(tall / 10) };
         let bottom = tall - above;
         let steer_wide = (room - 2 * gap).max(1);
@@ -206,7 +206,7 @@ impl Places {
         Places { lean, steer, disc, over_world }
     }
 
-    /// Opacity of a slab: less over the world.
+    /// Opacity of a control, lower over the world.
     fn alpha(&self, is_held: bool) -> f32 {
         match (is_held, self.over_world) {
             (true, _) => 0.9,
@@ -221,7 +221,7 @@ fn slab(pen: &mut Pen<'_>, place: Rect, is_held: bool, alpha: f32) {
     pen.panel(place, palette::PEAT[2], alpha, Some(edge));
 }
 
-/// Draws four slabs around a middle.
+/// Draws the cross: four slabs around a center.
 fn cross(pen: &mut Pen<'_>, place: Rect, held: Held, alpha: impl Fn(bool) -> f32) {
     let third = place.wide / 3;
     let at = |right: i32, down: i32| Rect::new(place.x + right * third, place.y + down * third, third, third);
@@ -278,7 +278,7 @@ fn disc(pen: &mut Pen<'_>, place: Rect, held: bool, action: &str, alpha: f32) {
     };
     let top = place.y + (place.tall - tall - 13) / 2;
     pen.image(wing, middle - wide / 2, top);
-    pen.bold(action, middle, top + tall + 6, place.wide - 8, palette::FIRE[5]).centred();
+    pen.bold(action, middle, top + tall + 6, place.wide - 8, palette::FIRE[5]).centered();
 }
 
 #[cfg(test)]
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thumb_slides_from_one_slab_to_the_other() {
+    fn thumb_slides_from_one_slab_to_other() {
         let view = views()[0];
         let (mut touch, wide) = (Touch::new(view, false), view.width);
         touch.set(1, 20, 500);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn thumbs_of_a_phone_held_flat_cover_nothing_of_the_world() {
+    fn thumbs_of_phone_held_flat_cover_no_part_of_world() {
         for (width, height, ratio) in [(1_688, 780, 2.0), (2_532, 1_170, 3.0), (1_792, 828, 2.0)] {
             let view = fit(width, height, ratio, (384, 216));
             let words = |art: i32| art * view.scale / view.word_scale;
@@ -387,7 +387,7 @@ mod tests {
     /// Over the scrolling pond, thumbs may cover water, but never the own boat, even where the pond
     /// ends.
     #[test]
-    fn thumbs_of_a_16_9_phone_never_cover_own_boat() {
+    fn thumbs_of_16_9_phone_never_cover_own_boat() {
         use millpond::boat::{Boat, SPEED_MAX};
         use millpond::stage::{Audience, Stage, WINDOW};
         use millpond::water::{HEIGHT, WIDTH, at, moved};
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn thumbs_of_a_16_9_phone_lie_below_the_world() {
+    fn thumbs_of_16_9_phone_lie_below_world() {
         for (width, height, ratio, tall) in [
             (1_334, 750, 2.0, 28.0),
             (2_208, 1_242, 3.0, 28.0),

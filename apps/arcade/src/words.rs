@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_lobby_refuses_is_told_in_a_sentence() {
+    fn lobby_rejection_becomes_sentence() {
         let said = |text: &str| {
             let event = RoomEvent::RequestRejected {
                 request: None,

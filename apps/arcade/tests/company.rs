@@ -1,5 +1,5 @@
-//! Arcades that play together, each in a window of its own: a lobby and links in virtual time, no
-//! browser.
+//! Matches of several arcades, each in a window of its own, over a simulated lobby and network.
+//! Absent: browsers, real sockets.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -21,33 +21,33 @@ use town::{Cluster, FRAME, SimPlatform, Subject};
 #[path = "../../../core/gaggle/tests/cluster/mod.rs"]
 mod town;
 
-/// How a player opens an arcade.
+/// Parameters with which one player opens an arcade.
 #[derive(Clone)]
 struct Visit {
-    /// Who it is.
+    /// Guest key, the identity at the lobby.
     key: String,
-    /// The size of the window.
+    /// Window width and height in screen pixels.
     window: (i32, i32),
-    /// One frame of so many is looked at.
+    /// The window is drawn once in this many frames.
     glances: u64,
-    /// What the address asks for.
+    /// Query part of the page address, with its parameters.
     query: String,
     /// Players at the keyboard.
     players: usize,
-    /// They want to play with friends.
+    /// The player chose a private room.
     with_friends: bool,
-    /// The colour they like, as it was kept.
+    /// Stored preferred color, as a number.
     palette: Option<String>,
-    /// The room as it was kept before the page was loaded again.
+    /// Room stored by the page before its reload.
     return_to: Option<String>,
 }
 
-/// An arcade with its player.
+/// An open arcade and what the test recorded of it.
 struct Guest {
     arcade: Arcade,
     visit: Visit,
     shown: u64,
-    /// What is to be heard, and what was left out because it would be too much.
+    /// Cues played, and cues dropped because too many came at once.
     heard: BTreeSet<CueId>,
 }
 
@@ -61,7 +61,7 @@ impl Guest {
         self.arcade.cabinet().room().report()
     }
 
-    /// Frames that were simulated again.
+    /// Frames resimulated after rollbacks.
     fn again(&self) -> u64 {
         let EngineReport::Timeline { again, .. } = self.engine() else { return 0 };
         again
@@ -105,7 +105,7 @@ impl Subject for Guest {
         Guest { arcade, visit, shown: 0, heard: BTreeSet::new() }
     }
 
-    /// Everybody flaps and turns in a rhythm of their own.
+    /// Each player flaps and turns in a rhythm of its own.
     fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent> {
         let beat = now.get() / FRAME.get();
         let turn = if (beat / (40 + house as u64)).is_multiple_of(2) { "ArrowLeft" } else { "ArrowRight" };
@@ -125,7 +125,7 @@ impl Subject for Guest {
         } else {
             self.arcade.update(now);
         }
-        // The arcade has taken the events of its room.
+        // The arcade has already taken the events of its room.
         Vec::new()
     }
 
@@ -138,7 +138,7 @@ impl Subject for Guest {
     }
 }
 
-/// Everybody in a window of this size, in one match, on a line that makes guesses go wrong.
+/// One peer per window size, all in one match, over a network bad enough for wrong predictions.
 fn guests(windows: &[(i32, i32)], glances: u64) -> Cluster<Guest> {
     let mut town = Cluster::of(windows.len());
     town.weather(Conditions { jitter: Micros::from_millis(20), ..Conditions::latency_ms(60) });
@@ -160,13 +160,17 @@ fn picture_is_drawn_once_per_shown_frame_despite_rollbacks() {
     for (house, (pictures, shown, again)) in before.into_iter().enumerate() {
         let guest = town.room(house);
         let again = guest.again() - again;
-        assert!(again > 50, "only {again} frames were simulated again: this proves nothing");
-        assert_eq!(guest.cabinet().pictures() - pictures, guest.shown - shown, "at {house}, {again} again");
+        assert!(again > 50, "only {again} frames were resimulated: too few to prove anything");
+        assert_eq!(
+            guest.cabinet().pictures() - pictures,
+            guest.shown - shown,
+            "at {house}, {again} resimulated"
+        );
     }
 }
 
 #[test]
-fn a_picture_that_stands_still_says_why_within_half_a_second() {
+fn stalled_picture_says_why_within_half_second() {
     let mut town = guests(&[(640, 360), (320, 200), (320, 200), (320, 200)], 1);
     town.run_ms(1_000);
     assert_eq!(town.room(0).arcade.notice_words(), None);
@@ -179,14 +183,14 @@ fn a_picture_that_stands_still_says_why_within_half_a_second() {
         still = if shown == frame { still + 1 } else { 0 };
         frame = shown;
         let words = guest.arcade.notice_words();
-        assert!(words.is_some() || still <= 30, "{still} frames without a word");
-        assert!(words.is_none() || still > 0, "{words:?} while it moves");
+        assert!(words.is_some() || still <= 30, "stalled for {still} frames without a reason");
+        assert!(words.is_none() || still > 0, "{words:?} while frames advance");
         assert!(words.iter().all(|words| words.starts_with("Waiting for ")), "{words:?}");
         longest = longest.max(still);
     }
-    assert!(longest > 60, "it stood still for {longest} frames only");
+    assert!(longest > 60, "it stalled for {longest} frames only");
 
-    // Cut off from both of the others, one may leave them and play on.
+    // A peer cut off from both others may leave their match and play on alone.
     town.weather(Conditions { is_cut: true, ..Conditions::default() }).run_ms(700);
     assert_eq!(
         town.room(0).arcade.notice_words().as_deref(),
@@ -213,19 +217,19 @@ fn room_code(guest: &mut Guest) -> String {
 }
 
 #[test]
-fn the_address_is_that_of_the_room_on_the_screen() {
+fn address_is_that_of_room_on_screen() {
     let mut town = guests(&[(320, 200)], 1);
     let guest = town.room(0);
     let code = room_code(guest);
     assert_eq!(guest.arcade.take_address(), Some(Some(format!("room={code}"))));
     town.run_ms(200);
     let guest = town.room(0);
-    assert_eq!(guest.arcade.take_address(), None, "it is told once");
+    assert_eq!(guest.arcade.take_address(), None, "the address is set once");
     for code in ["Escape", "Escape"] {
         guest.arcade.key_down(code, "");
         guest.arcade.key_up(code);
     }
-    assert_eq!(guest.arcade.take_address(), Some(None), "at home one is in no room");
+    assert_eq!(guest.arcade.take_address(), Some(None), "a solo game has no room");
 }
 
 #[test]
@@ -242,11 +246,11 @@ fn windows_of_any_size_are_windows_into_one_match() {
     let compared: Vec<_> = marks.into_values().filter(|hashes| hashes.len() == 3).collect();
     assert!(compared.len() > 1, "only {} states were compared\n{}", compared.len(), town.describe());
     assert!(compared.iter().all(|hashes| hashes.iter().all(|hash| *hash == hashes[0])), "{compared:x?}");
-    assert!(compared.windows(2).all(|pair| pair[0] != pair[1]), "and something happens in it");
+    assert!(compared.windows(2).all(|pair| pair[0] != pair[1]), "the states do not change");
 }
 
-/// Mode of the first match in a room, as the lobby keeps it, and whether its player was told that
-/// it does not count.
+/// Mode of the first match stored by the lobby, and whether its player was told that the match does
+/// not count.
 fn played_out(query: &str) -> (String, bool) {
     let mut town = Cluster::<Guest>::of(1);
     town.open_with(0, Visit { query: query.to_string(), glances: 60, ..Guest::peer_config(0) });
@@ -289,7 +293,7 @@ fn two_at_one_keyboard_come_back_as_two() {
     town.open(1);
     town.run_until("a third", 5_000, |town| town.is_together(1));
     let own = town.room(1).arcade.own();
-    // Everybody has a name, and the same one on every screen.
+    // Every player has a name, and the same one on every screen.
     let names = town.room(0).arcade.names();
     assert!(names[..3].iter().all(|name| !name.is_empty()) && names[0] != names[1], "{names:?}");
     assert_eq!(town.room(1).arcade.names(), names);
@@ -309,7 +313,7 @@ fn two_at_one_keyboard_come_back_as_two() {
     }
 }
 
-/// What a seat of the match has, as a house sees it: points, geese, falls.
+/// Points, geese left and falls of one slot, in the state of one peer.
 fn has(town: &mut Cluster<Guest>, house: usize, seat: usize) -> (u32, u8, u16) {
     let player = &town.room(house).cabinet().game().players[seat];
     (player.score, player.mounts, player.tally.falls)
@@ -327,7 +331,7 @@ fn new_player_starts_from_nothing_and_returning_one_does_not() {
     let fallen = |town: &mut Cluster<Guest>| (1..4).find(|seat| has(town, 0, *seat).2 > 0);
     town.run_until("a player has fallen", 120_000, |town| fallen(town).is_some());
     let seat = fallen(&mut town).expect("a player has");
-    // Goes home, and is gone.
+    // The player ends the match in the menu, then the page is closed.
     let leave = |town: &mut Cluster<Guest>| {
         for code in ["Escape", "Escape"] {
             town.room(seat).arcade.key_down(code, "");
@@ -352,7 +356,7 @@ fn new_player_starts_from_nothing_and_returning_one_does_not() {
 }
 
 #[test]
-fn who_likes_a_colour_has_it_where_it_is_free() {
+fn preferred_color_is_given_where_free() {
     let mut town = Cluster::<Guest>::of(3);
     let likes =
         |house, palette: &str| Visit { palette: Some(palette.to_string()), ..Guest::peer_config(house) };
@@ -368,7 +372,7 @@ fn who_likes_a_colour_has_it_where_it_is_free() {
     for (house, seat) in seats.into_iter().enumerate() {
         assert_eq!(town.room(house).arcade.own(), seat, "{}", town.describe());
     }
-    // In the menu the next one is chosen, and kept.
+    // The menu switches to the next color and stores it.
     let arcade = &mut town.room(0).arcade;
     while arcade.next_keep().is_some() {}
     arcade.choose(Choice::Palette, false);
@@ -376,7 +380,7 @@ fn who_likes_a_colour_has_it_where_it_is_free() {
     assert_eq!((keep.name, keep.value.as_deref()), ("palette", Some("3")));
 }
 
-/// Guesses go wrong and frames are simulated again: what then happened is heard, all of it.
+/// Rollbacks neither drop nor repeat a sound of the confirmed game.
 #[test]
 fn sound_is_heard_despite_rollbacks() {
     let mut town = guests(&[(320, 200); 4], 1);
@@ -389,7 +393,7 @@ fn sound_is_heard_despite_rollbacks() {
     town.run_ms(30_000);
     for house in 0..4 {
         let guest = town.room(house);
-        assert!(guest.again() > 300, "only {} frames again: this proves nothing", guest.again());
+        assert!(guest.again() > 300, "only {} frames resimulated: too few to prove anything", guest.again());
         let own = guest.arcade.own();
         let replay = guest.arcade.cabinet().replay_bytes().expect("what was played is kept");
         let replay = Replay::<Gander>::read(&replay, gander::FINGERPRINT).expect("a replay");
@@ -437,10 +441,10 @@ fn private_room_shows_invitation_until_friend_comes() {
     });
     let host = town.room(0);
     assert_eq!((host.arcade.invite_words(), host.arcade.screen()), (None, Screen::Flying));
-    // In company the match goes on behind the panel.
+    // With another player in the room the match goes on behind the panel.
     press(&mut host.arcade, "KeyC");
     assert!(host.arcade.invite_words().is_some() && host.arcade.screen() == Screen::Flying);
-    // Tab leads through its buttons, and Enter takes the one in focus.
+    // Tab moves between the buttons of the panel, and Enter presses the one in focus.
     assert!(host.arcade.key_down("Tab", "Tab"), "the browser must not have it");
     press(&mut host.arcade, "Enter");
     assert_eq!(host.arcade.take_share(), Some(link), "the first button shares");
@@ -482,7 +486,7 @@ fn emote_is_seen_by_others_unless_muted() {
     assert_eq!(shown(&mut town), ["1", "1", "1"], "one at a time, and everywhere");
     town.run_ms(3_000);
     assert_eq!(shown(&mut town), ["0", "0", "0"]);
-    // The list of the others opens with E; a digit mutes.
+    // E opens the list of the other players; a digit mutes one.
     let hands = |town: &mut Cluster<Guest>| {
         let arcade = &mut town.room(1).arcade;
         let over = |y: &i32| {

@@ -1,4 +1,5 @@
-//! How a page comes into a room, out of it and back: a lobby and links in virtual time, no browser.
+//! Entering, leaving and re-entering rooms, over a simulated lobby and network.
+//! Absent: browsers, real sockets.
 
 use arcade::cabinets;
 use arcade::{Arcade, Choice, Keep, Opening, Params, Screen};
@@ -8,7 +9,7 @@ use town::{Cluster, FRAME, SimPlatform, Subject};
 #[path = "../../../core/gaggle/tests/cluster/mod.rs"]
 mod town;
 
-/// How a page is opened.
+/// Parameters with which a page is opened.
 #[derive(Clone)]
 struct Visit {
     game: &'static str,
@@ -17,7 +18,7 @@ struct Visit {
     query: String,
     return_to: Option<String>,
     follows: bool,
-    /// Flies instead of standing about.
+    /// Flaps all the time instead of standing still.
     flaps: bool,
     choice: Option<Choice>,
 }
@@ -91,7 +92,7 @@ impl Subject for Guest {
         }
         self.arcade.frame(now, |_| {});
         self.kept.extend(std::iter::from_fn(|| self.arcade.next_keep()));
-        // The arcade has taken the events of its room.
+        // The arcade has already taken the events of its room.
         Vec::new()
     }
 
@@ -108,9 +109,10 @@ fn room_code(town: &mut Cluster<Guest>, house: usize) -> String {
     town.room(house).code().expect("a room that was kept")
 }
 
-/// By an address or typed, a code of no room leads to the field for codes, and says why.
+/// A code without a room, from the address or typed, leads back to the field for codes, which says
+/// why.
 #[test]
-fn wrong_code_stays_at_the_field_and_says_why() {
+fn wrong_code_stays_at_field_and_says_why() {
     let mut town: Cluster<Guest> = Cluster::of(1);
     town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::peer_config(0) }).run_ms(1_000);
     for key in ["Enter", "Enter"] {
@@ -123,7 +125,7 @@ fn wrong_code_stays_at_the_field_and_says_why() {
         assert_eq!(guest.arcade.screen(), Screen::Flying, "it tries again");
         town.run_ms(1_000);
     }
-    // A room of one's own, at once, with its invitation.
+    // O opens a new room at once, with its invitation.
     town.room(0).press("KeyO");
     town.run_ms(1_000);
     let invite = town.room(0).arcade.invite_words().unwrap_or_default();
@@ -148,7 +150,7 @@ fn full_room_offers_to_watch() {
 }
 
 #[test]
-fn letters_after_a_refusal_go_into_the_field() {
+fn letters_after_rejected_code_go_into_field() {
     let mut town: Cluster<Guest> = Cluster::of(1);
     town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::peer_config(0) }).run_ms(1_000);
     let arcade = &mut town.room(0).arcade;
@@ -156,7 +158,7 @@ fn letters_after_a_refusal_go_into_the_field() {
     assert_eq!((arcade.notice_words(), arcade.screen()), (None, Screen::Menu));
 }
 
-/// A page that is loaded again after its room has ended goes to no strangers.
+/// A page reloaded after its room has ended joins no other room.
 #[test]
 fn stale_room_of_reloaded_page_is_told_and_not_replaced() {
     let mut town: Cluster<Guest> = Cluster::of(2);
@@ -170,9 +172,9 @@ fn stale_room_of_reloaded_page_is_told_and_not_replaced() {
     assert_eq!(guest.code(), None, "it is not kept");
 }
 
-/// A code of another game fetches that game, with the room in hand.
+/// A code of another game switches to that game and joins its room.
 #[test]
-fn code_of_another_game_switches_the_cabinet() {
+fn code_of_another_game_switches_cabinet() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     town.open_with(0, Visit { game: "drake", ..Guest::peer_config(0) }).run_ms(1_000);
     let code = room_code(&mut town, 0);
@@ -189,10 +191,10 @@ fn code_of_another_game_switches_the_cabinet() {
     }
 }
 
-/// Two pages in one seat: one that follows a page of the same tab has the seat at once, a copy is
-/// asked.
+/// Two pages for one slot: a page that succeeds another in the same tab gets the slot at once, a
+/// duplicated tab is asked first.
 #[test]
-fn page_that_follows_its_own_tab_takes_the_seat_over() {
+fn page_that_follows_its_own_tab_takes_over_slot() {
     for follows in [true, false] {
         let mut town: Cluster<Guest> = Cluster::of(2);
         let same =
@@ -206,9 +208,10 @@ fn page_that_follows_its_own_tab_takes_the_seat_over() {
     }
 }
 
-/// A page that is left and kept by the browser has no seat any more, and another game finds a room.
+/// A page kept by the browser after its player went elsewhere gives up its slot, and the next game
+/// finds a room.
 #[test]
-fn closed_page_leaves_its_seat_to_the_next() {
+fn closed_page_leaves_its_slot_to_next() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     let same =
         Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::peer_config(0) };
@@ -221,7 +224,7 @@ fn closed_page_leaves_its_seat_to_the_next() {
 }
 
 #[test]
-fn player_out_of_geese_is_told_and_offered_a_room() {
+fn player_out_of_geese_is_told_and_offered_room() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     let visit = |house, flaps| Visit { query: "lives=1".into(), flaps, ..Guest::peer_config(house) };
     town.open_with(0, visit(0, true)).run_until("it is in", 3_000, |town| town.is_together(0));
@@ -237,7 +240,7 @@ fn player_out_of_geese_is_told_and_offered_a_room() {
         arcade.points()
     };
     assert!((0..180).filter(over).count() > 20, "the pointer is a hand over both keys");
-    // The same when the page is loaded again.
+    // A reload changes nothing: the player is still out of geese.
     let code = room_code(&mut town, out);
     town.room(out).arcade.close();
     town.step();
@@ -251,7 +254,7 @@ fn player_out_of_geese_is_told_and_offered_a_room() {
     assert_eq!((is_out(&mut town, out), town.room(out).words()), (false, String::new()));
 }
 
-/// The browser's way back: a running match asks first, alone or in company.
+/// The Back button in a running match asks first, alone or with others.
 #[test]
 fn way_back_leads_to_menu_and_running_match_asks() {
     let mut town: Cluster<Guest> = Cluster::of(2);
@@ -267,9 +270,9 @@ fn way_back_leads_to_menu_and_running_match_asks() {
     assert_eq!((arcade.go_back(), arcade.screen()), (true, Screen::Menu));
 }
 
-/// Browsers take the keyboard from a page before they hide it.
+/// Browsers take the keyboard focus from a page before they hide it.
 #[test]
-fn page_hidden_after_it_lost_the_keyboard_plays_on_when_shown() {
+fn page_hidden_after_it_lost_keyboard_plays_on_when_shown() {
     let mut town: Cluster<Guest> = Cluster::of(1);
     town.open(0).run_until("it is in", 3_000, |town| town.is_together(0));
     let arcade = &mut town.room(0).arcade;
@@ -281,7 +284,7 @@ fn page_hidden_after_it_lost_the_keyboard_plays_on_when_shown() {
     town.room(0).arcade.show();
     assert_eq!(town.room(0).arcade.screen(), Screen::Flying);
     town.run_until("it plays on", 3_000, |town| town.is_together(0));
-    // A player who has paused stays paused.
+    // A page paused by its player stays paused after being shown.
     let arcade = &mut town.room(0).arcade;
     arcade.key_down("Escape", "");
     arcade.blur();
@@ -290,9 +293,9 @@ fn page_hidden_after_it_lost_the_keyboard_plays_on_when_shown() {
     assert_eq!(arcade.screen(), Screen::Paused);
 }
 
-/// The tab was in a room of one game, and goes to the address of another.
+/// The tab was in a room of one game and is sent to the address of another.
 #[test]
-fn address_of_a_game_wins_over_the_room_before() {
+fn game_in_address_wins_over_previous_room() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     let same =
         Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::peer_config(0) };
@@ -310,7 +313,8 @@ fn address_of_a_game_wins_over_the_room_before() {
     assert_eq!(town.room(1).words(), "");
 }
 
-/// The lobby hears scores every 15 s, and when a player leaves: matches without an end count, too.
+/// The lobby gets scores every 15 s and when a player leaves, so matches without an end count as
+/// well.
 #[test]
 fn score_is_told_every_15_s_and_on_leaving() {
     let points = |town: &mut Cluster<Guest>| {
@@ -325,7 +329,7 @@ fn score_is_told_every_15_s_and_on_leaving() {
         town.records().iter().flat_map(|record| &record.scores).map(|score| score.score).collect()
     };
 
-    // Leaving tells what was scored since the last time.
+    // Leaving reports the points since the last report.
     let mut town: Cluster<Guest> = Cluster::of(1);
     town.open(0).run_until("it is in", 3_000, |town| town.is_together(0));
     scored(&mut town, 0);
@@ -335,7 +339,7 @@ fn score_is_told_every_15_s_and_on_leaving() {
     town.run_ms(1_000);
     assert_eq!(recorded(&town), [left_with], "{}", town.describe());
 
-    // A page that ends without a word has told what it had at most 15 s before.
+    // A crashed page has reported its score at most 15 s before.
     let mut town: Cluster<Guest> = Cluster::of(1);
     town.open(0).run_until("it is in", 3_000, |town| town.is_together(0));
     scored(&mut town, 0);

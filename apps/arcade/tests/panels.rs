@@ -1,6 +1,6 @@
-//! Paints every panel over a match, on screens of several sizes, into PNG files under the target
-//! folder: to be looked at. What a program can tell about them it tells: that all of it is on the
-//! screen, that each text is painted where it is written, and that it says what it is there for.
+//! Pictures of every panel over a match, on screens of several sizes, as PNG files in the target
+//! folder for review. Checked: all texts are on the screen, painted where they are placed, and
+//! contain what the panel must say. Absent: input, networks.
 
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::float_arithmetic)]
@@ -22,7 +22,7 @@ use gander::bots::{Bot, Strength};
 use gander::stage::{Audience, Stage};
 use gander::{Gander, Pad, Setup};
 
-/// Name, width, height, and screen pixels of a word pixel.
+/// Name, width, height, and screen pixels per text pixel.
 const SCREENS: [(&str, i32, i32, i32); 5] = [
     ("laptop", 1280, 720, 2),
     ("desktop", 1920, 1080, 3),
@@ -36,7 +36,7 @@ fn view((_, width, height, words): (&str, i32, i32, i32)) -> View {
     View::at_scale(width, height, WIDTH, HEIGHT, scale, words)
 }
 
-/// A match of four, some way in.
+/// A match of four players, some seconds after its start.
 fn game() -> Gander {
     let mut game = Gander::new(Setup { first_wave: 6, ..Setup::default() }, 5);
     let mut bots: Vec<Bot> = (0..4).map(|seat| Bot::new(seat, Strength::Steady, seat as u64)).collect();
@@ -48,7 +48,7 @@ fn game() -> Gander {
     game
 }
 
-/// Where a text of a panel is, in word pixels, and what it says.
+/// Texts of a panel with their places, in text pixels.
 fn texts(scene: &Scene) -> Vec<((i32, i32, i32, i32), String)> {
     let mut found = vec![];
     for item in &scene.words {
@@ -57,7 +57,7 @@ fn texts(scene: &Scene) -> Vec<((i32, i32, i32, i32), String)> {
         let wide = font::width(&text, bold, i32::from(track)) * i32::from(size);
         let left = match align {
             Align::Left => 0,
-            Align::Centre => wide / 2,
+            Align::Center => wide / 2,
             Align::Right => wide,
         };
         found.push(((x as i32 - left, y as i32, wide, font::CAP_ROWS * i32::from(size)), text));
@@ -65,7 +65,7 @@ fn texts(scene: &Scene) -> Vec<((i32, i32, i32, i32), String)> {
     found
 }
 
-/// Whether anything in a place of a picture is another colour than before.
+/// Whether any pixel of the place changed color.
 fn differs(view: View, place: (i32, i32, i32, i32), now: &[u32], before: &[u32]) -> bool {
     let scale = view.word_scale;
     let (left, top, right, bottom) =
@@ -76,7 +76,7 @@ fn differs(view: View, place: (i32, i32, i32, i32), now: &[u32], before: &[u32])
     })
 }
 
-/// Panics unless all that is written is on the screen and painted there, and `said` is part of it.
+/// Panics unless every text is on the screen and painted there, and the texts contain `said`.
 fn assert_written(what: &str, view: View, over: &Scene, said: &[&str], now: &[u32], before: &[u32]) {
     let texts = texts(over);
     for (place, text) in &texts {
@@ -91,8 +91,8 @@ fn assert_written(what: &str, view: View, over: &Scene, said: &[&str], now: &[u3
     }
 }
 
-/// Paints a panel over the match on every screen, with the album it returns or that of all panels.
-/// It says all of `said`.
+/// Paints a panel over the match on every screen with the album it returns, or else that of all
+/// panels, and checks that its texts contain `said`.
 fn paint(name: &str, bare: bool, said: &[&str], draw: impl Fn(View, &mut Scene) -> Option<Album>) {
     let game = game();
     for screen in SCREENS {
@@ -166,7 +166,7 @@ fn menu() {
     });
     paint("menu-code", true, &["PLAY", "B G W"], |view, scene| {
         let mut menu = Menu::new(view, &arcade::cabinets::gander::ABOUT, &NAMES);
-        // Whatever one is looking for, a walk over the whole screen finds it.
+        // A scan of the whole screen finds every button.
         let (wide, tall) = (view.width as usize, view.height as usize);
         (0..wide * tall).step_by(61).find(|pixel| {
             menu.click((pixel % wide) as i32, (pixel / wide) as i32);
@@ -376,7 +376,7 @@ fn invite() {
     });
 }
 
-/// A goose in the night, in art pixels.
+/// Icon of the page: a goose in the night, in art pixels.
 fn icon() -> Bitmap {
     const ACROSS: i32 = 48;
     let mut album = Album::default();
@@ -394,7 +394,7 @@ fn icon() -> Bitmap {
     out
 }
 
-/// The picture of a link: the fen, and what the place is called.
+/// Preview picture of a shared link: the fen and the name of the arcade.
 fn card() -> (View, Canvas) {
     let view = View::fit(1_200, 630, WIDTH, HEIGHT);
     let mut stage = Stage::new(view);
@@ -422,7 +422,7 @@ fn card() -> (View, Canvas) {
     (view, canvas)
 }
 
-/// The pictures beside the page have the sizes it says. `GAGGLE_DRAW=1` draws them anew.
+/// Icons and previews have the sizes that the page declares. `GAGGLE_DRAW=1` draws them anew.
 #[test]
 fn page_pictures_have_their_sizes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
@@ -462,7 +462,7 @@ fn save(path: &Path, (width, height): (u32, u32), bytes: &[u8]) {
     writer.write_image_data(bytes).expect("as many pixels as announced");
 }
 
-/// A server may forbid scripts and styles that are no files of its own.
+/// The page must work with a content security policy that forbids inline scripts and styles.
 #[test]
 fn page_has_no_inline_script_or_style() {
     let page = include_str!("../page/index.html");

@@ -1,4 +1,4 @@
-//! The arcade without a browser and without a network: keys in, screens and sounds out.
+//! One arcade without a browser and without a network: keys in, screens and sounds out.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -37,7 +37,7 @@ fn tap(arcade: &mut Arcade, code: &str) {
 }
 
 #[test]
-fn enter_takes_off_and_keys_fly_the_goose() {
+fn enter_takes_off_and_keys_fly_goose() {
     let mut arcade = open("");
     assert!(run(&mut arcade, 0, 500).is_empty(), "the attract mode is silent");
     tap(&mut arcade, "Enter");
@@ -56,7 +56,7 @@ fn enter_takes_off_and_keys_fly_the_goose() {
 }
 
 #[test]
-fn a_tap_between_two_frames_is_not_lost() {
+fn tap_between_two_frames_is_not_lost() {
     let mut arcade = open("seed=5");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 3_000);
@@ -67,11 +67,11 @@ fn a_tap_between_two_frames_is_not_lost() {
         run(&mut arcade, 3_000 + nth * 48, 3_048 + nth * 48);
         lifted |= game(&arcade).players[0].mover.y < feet;
     }
-    assert!(lifted, "taps shorter than a frame do flap");
+    assert!(lifted, "a tap shorter than a frame does not flap");
 }
 
 #[test]
-fn a_page_that_loses_the_keyboard_waits_and_comes_back() {
+fn page_that_loses_keyboard_pauses_and_resumes() {
     let mut arcade = open("");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 1_000);
@@ -89,7 +89,7 @@ fn a_page_that_loses_the_keyboard_waits_and_comes_back() {
 }
 
 #[test]
-fn a_hidden_page_goes_on_when_it_is_seen_again() {
+fn hidden_page_goes_on_when_shown_again() {
     let mut arcade = open("");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 1_000);
@@ -103,16 +103,19 @@ fn a_hidden_page_goes_on_when_it_is_seen_again() {
     run(&mut arcade, 60_000, 61_000);
     assert_eq!(arcade.screen(), Screen::Flying);
     let played = game(&arcade).frame - frame;
-    assert!((50..80).contains(&played), "{played} frames in a second: a minute unseen is not made up for");
+    assert!(
+        (50..80).contains(&played),
+        "{played} frames in a second: the hidden minute is not simulated later"
+    );
 }
 
 #[test]
-fn a_goose_is_flown_with_keys_of_ones_own() {
+fn goose_is_flown_with_chosen_keys() {
     let mut arcade = open("?seed=7");
     tap(&mut arcade, "KeyH");
     tap(&mut arcade, "KeyK");
     assert!(arcade.help_words().starts_with("Your key for leaning left?"), "{}", arcade.help_words());
-    // Of these, some mean something else outside of a flight.
+    // Some of these keys have another meaning outside of a match.
     for code in ["KeyF", "KeyM", "KeyC", "Digit1", "Digit2", "Digit3"] {
         assert!(arcade.help_words().starts_with("Your key for"), "{code}: {}", arcade.help_words());
         tap(&mut arcade, code);
@@ -121,7 +124,7 @@ fn a_goose_is_flown_with_keys_of_ones_own() {
     let kept: Vec<_> = std::iter::from_fn(|| arcade.next_keep()).filter(|keep| keep.name == "keys").collect();
     assert_eq!(kept.len(), 6, "each is kept as soon as it is chosen");
     let keep = kept.into_iter().next_back().unwrap();
-    // The next page has them, too.
+    // The next page starts with the stored keys.
     let opening = Opening { seed: 1, keys: keep.value, ..Opening::default() };
     let mut arcade = Arcade::new(Micros::ZERO, opening, &cabinets::gander(), NoNetwork::default());
     tap(&mut arcade, "Enter");
@@ -130,7 +133,7 @@ fn a_goose_is_flown_with_keys_of_ones_own() {
     arcade.key_down("KeyM", "m");
     run(&mut arcade, 3_000, 3_300);
     arcade.key_up("KeyM");
-    assert_eq!(arcade.muted(), muted, "it was chosen for flying");
+    assert_eq!(arcade.muted(), muted, "the key muted instead of steering");
     assert_ne!(game(&arcade).players[0].mover.x, before, "it leans to the right");
 }
 
@@ -169,7 +172,7 @@ fn any_size_of_screen_is_drawn_on_every_screen() {
     }
 }
 
-/// Six seconds in a window that becomes another one half-way: the state in the end.
+/// Hash of the game after six seconds in a window that is resized halfway.
 fn six_seconds(windows: [(i32, i32); 2], turn: &str) -> u64 {
     let mut arcade = open("seed=7");
     tap(&mut arcade, "Enter");
@@ -182,7 +185,7 @@ fn six_seconds(windows: [(i32, i32); 2], turn: &str) -> u64 {
                 128..144 => arcade.key_up(turn),
                 _ => {}
             }
-            // Seldom enough to be cheap, often enough for every screen to be drawn.
+            // Drawing is slow; one frame in 25 still draws every screen.
             if at % 25 == 0 {
                 arcade.frame(Micros::from_millis(at), |_| {});
             } else {
@@ -194,7 +197,7 @@ fn six_seconds(windows: [(i32, i32); 2], turn: &str) -> u64 {
 }
 
 #[test]
-fn the_same_keys_lead_to_the_same_end_in_any_window() {
+fn same_keys_lead_to_same_state_in_any_window() {
     let end = six_seconds([(640, 360); 2], "ArrowRight");
     for windows in [[(320, 200), (1_920, 1_080)], [(390, 844), (1_900, 300)]] {
         assert_eq!(six_seconds(windows, "ArrowRight"), end, "{windows:?}");
@@ -203,7 +206,7 @@ fn the_same_keys_lead_to_the_same_end_in_any_window() {
 }
 
 #[test]
-fn the_menu_fits_every_window() {
+fn menu_fits_every_window() {
     let mut arcade = open("");
     let mut at = 0;
     for width in (160..2_400).step_by(131) {
@@ -217,11 +220,11 @@ fn the_menu_fits_every_window() {
 }
 
 #[test]
-fn a_match_ends_with_scores_and_another_follows() {
+fn match_ends_with_scores_and_another_follows() {
     let mut arcade = open("seed=2");
     tap(&mut arcade, "Enter");
     let mut at = 0;
-    // No key is pressed: sooner or later every goose is lost.
+    // Without keys every goose is lost in the end.
     while game(&arcade).wave.phase != Phase::Over {
         arcade.update(Micros::from_millis(at + 16));
         at += 16;
@@ -230,7 +233,7 @@ fn a_match_ends_with_scores_and_another_follows() {
         }
         assert!(at < 1_800_000, "half an hour without an end");
     }
-    // A player that goes on flapping has not read the scores yet.
+    // Keys are ignored for a while: a player still flapping has not read the scores.
     for nth in 0..20 {
         tap(&mut arcade, "Space");
         run(&mut arcade, at + nth * 200, at + nth * 200 + 200);
@@ -244,7 +247,7 @@ fn a_match_ends_with_scores_and_another_follows() {
     run(&mut arcade, at + 4_032, at + 5_000);
     assert_ne!(game(&arcade).wave.phase, Phase::Over, "Enter flies again");
 
-    // What was saved can be seen again, from a frame on.
+    // The saved replay opens and plays from a given frame.
     arcade.open_replay(replay.clone());
     assert_eq!(arcade.screen(), Screen::Replay);
     let told = arcade.toast().unwrap_or_default();
@@ -252,8 +255,7 @@ fn a_match_ends_with_scores_and_another_follows() {
     run(&mut arcade, at + 5_000, at + 6_000);
     let (frame, last) = arcade.replay_position().unwrap();
     assert!(frame > 40 && last > frame, "{frame} of {last}");
-    // The bar is dragged with the mouse, and further than where it ends; a link leads to the frame
-    // one is at.
+    // The bar is dragged with the mouse beyond its end. A link names the frame shown.
     let (width, height) = arcade.size();
     let (middle, y) = (width as i32 / 2, height as i32 - 30);
     arcade.pointer_down(1, middle, y, false);
@@ -281,7 +283,7 @@ fn a_match_ends_with_scores_and_another_follows() {
 }
 
 #[test]
-fn without_a_server_the_page_says_so_and_plays() {
+fn page_without_server_says_so_and_plays() {
     let mut arcade = open("");
     run(&mut arcade, 0, 300);
     assert_eq!(arcade.toast(), None, "the menu says by itself how the lobby is");
@@ -293,7 +295,7 @@ fn without_a_server_the_page_says_so_and_plays() {
 }
 
 #[test]
-fn absurd_wishes_in_the_address_are_answered_in_words() {
+fn absurd_parameters_in_address_are_answered() {
     let mut arcade = open("latency=never&bots=900&room=1");
     run(&mut arcade, 0, 100);
     assert!(arcade.toast().unwrap().contains("makes no sense"));
@@ -312,12 +314,12 @@ fn bots_play_along_when_asked_for() {
 }
 
 #[test]
-fn two_at_one_keyboard_have_a_goose_each() {
+fn two_at_one_keyboard_have_one_goose_each() {
     let mut arcade = open("");
     arcade.choose(Choice::PlayTwo, false);
     run(&mut arcade, 0, 3_000);
     assert_eq!(arcade.own(), [true, true, false, false]);
-    // Letters are one player's, arrows the other's.
+    // Letters steer the first player, arrows the second.
     for (code, mover) in [("KeyD", 0), ("ArrowRight", 1)] {
         let before = [0, 1].map(|player| game(&arcade).players[player].mover.x);
         arcade.key_down(code, "");
@@ -331,7 +333,7 @@ fn two_at_one_keyboard_have_a_goose_each() {
 }
 
 #[test]
-fn a_name_is_typed_and_kept() {
+fn name_is_typed_and_kept() {
     let mut arcade = open("");
     let arrows = ["ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown"];
     let found = arrows.into_iter().flat_map(|arrow| [arrow; 8]).any(|arrow| {
@@ -356,7 +358,7 @@ fn a_name_is_typed_and_kept() {
 }
 
 #[test]
-fn a_link_that_cannot_be_copied_is_shown_for_long() {
+fn link_that_cannot_be_copied_is_shown_for_long() {
     let mut arcade = open("");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 100);
@@ -371,7 +373,7 @@ fn a_link_that_cannot_be_copied_is_shown_for_long() {
 }
 
 #[test]
-fn a_code_or_a_link_is_pasted_wherever_one_is() {
+fn code_or_link_is_pasted_on_any_screen() {
     let mut arcade = open("");
     arcade.paste(" http://127.0.0.1:8080/?game=gander&room=bcdfgh\n");
     assert_eq!(arcade.focus(), Choice::Code);
@@ -428,7 +430,7 @@ fn match_news_stay_in_match_and_volume_is_told_without_button() {
     assert_eq!((arcade.screen(), arcade.toast()), (Screen::Menu, None));
 }
 
-/// The menu's name or code has the focus.
+/// Moves the focus of the menu to the name or the code.
 fn focus_on(arcade: &mut Arcade, choice: Choice) {
     for _ in 0..40 {
         if arcade.focus() == choice {
@@ -440,7 +442,7 @@ fn focus_on(arcade: &mut Arcade, choice: Choice) {
 }
 
 #[test]
-fn text_of_a_prompt_takes_the_place_of_what_was_written() {
+fn prompt_text_replaces_typed_text() {
     let mut arcade = open("");
     focus_on(&mut arcade, Choice::Name);
     for (text, name) in [("Wren", "Wren"), ("", ""), ("Ottilie\nof Sedge", "Ottilieof Sedge")] {
@@ -457,7 +459,7 @@ fn text_of_a_prompt_takes_the_place_of_what_was_written() {
 }
 
 #[test]
-fn tab_moves_the_focus_in_the_menu_and_leaves_at_its_end() {
+fn tab_moves_focus_in_menu_and_leaves_at_its_end() {
     let mut arcade = open("");
     assert!(arcade.key_down("Tab", "Tab"));
     arcade.key_up("Tab");
@@ -474,7 +476,7 @@ fn tab_moves_the_focus_in_the_menu_and_leaves_at_its_end() {
 }
 
 #[test]
-fn mouse_is_a_hand_over_what_answers_a_click() {
+fn mouse_is_hand_over_clickable_places() {
     let mut arcade = open("");
     arcade.resize(1_280, 720, 1.0);
     run(&mut arcade, 0, 32);
@@ -482,7 +484,7 @@ fn mouse_is_a_hand_over_what_answers_a_click() {
     assert!(arcade.points(), "over Play");
     arcade.pointer_move(1, 640, 30, false);
     assert!(!arcade.points(), "over the sky");
-    // The cabinet that is on.
+    // The cabinet of the running game.
     arcade.pointer_move(1, 120, 400, false);
     assert!(arcade.points());
     arcade.pointer_down(1, 120, 400, false);
@@ -522,7 +524,7 @@ fn help_page_reads_own_text_and_no_keys_on_touch() {
 }
 
 #[test]
-fn late_news_of_a_flight_are_not_told_in_the_menu() {
+fn late_match_news_are_not_shown_in_menu() {
     let mut arcade = open("");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 1_000);

@@ -141,8 +141,8 @@ pub(crate) fn plot(file: &str) -> ExitCode {
         );
     }
     for bin in (0..=BINS).step_by(4) {
-        let metres = bin as f64 * BIN;
-        let _ = writeln!(svg, "<text x=\"{}\" y=\"350\" text-anchor=\"middle\">{metres} m</text>", x(bin));
+        let meters = bin as f64 * BIN;
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"350\" text-anchor=\"middle\">{meters} m</text>", x(bin));
     }
     for (loss, color, row) in [(0, "#2463a6", 0.0), (5, "#b3461f", 1.0)] {
         let ages = measure(loss);

@@ -1,5 +1,5 @@
-// Joins rooms as Colyseus' own client does, so many at a time. Prints milliseconds of all joins together, and the
-// 99th percentile of one.
+// Joins rooms with the Colyseus client, so many at a time. Prints milliseconds of all joins
+// together, and the 99th percentile of one.
 import { Client } from "@colyseus/sdk";
 
 const [port, joins, lanes] = process.argv.slice(2).map(Number);

@@ -1,4 +1,5 @@
-// A Colyseus server whose rooms of eight forward each message to the other members. Prints its address when it listens.
+// A Colyseus server whose rooms of eight forward each message to the other members. Prints its
+// address when it listens.
 import { Room, Server } from "@colyseus/core";
 import { WebSocketTransport } from "@colyseus/ws-transport";
 

@@ -5,8 +5,8 @@
 
 /// A well mixed number for a seed and coordinates (finalizer of splitmix64).
 pub fn draw(seed: u64, coordinates: [u64; 3]) -> u64 {
-    coordinates.iter().fold(finalise(seed), |mixed, coordinate| {
-        finalise(mixed.wrapping_add(coordinate.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(1))
+    coordinates.iter().fold(finalize(seed), |mixed, coordinate| {
+        finalize(mixed.wrapping_add(coordinate.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(1))
     })
 }
 
@@ -20,7 +20,7 @@ pub fn unit(drawn: u64) -> f64 {
     (drawn >> 11) as f64 / (1u64 << 53) as f64
 }
 
-fn finalise(mut z: u64) -> u64 {
+fn finalize(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -59,7 +59,7 @@ impl Angle {
         Angle(turns.fract().rescale::<16>().to_bits() as u16)
     }
 
-    /// Shortest rotation to `there` in units: positive from x towards y; half a turn is −32,768.
+    /// Shortest rotation to `there` in units: positive from x toward y; half a turn is −32,768.
     ///
     /// ```
     /// use gaggle_kit::Angle;
@@ -70,7 +70,7 @@ impl Angle {
         there.0.wrapping_sub(self.0) as i16
     }
 
-    /// Rotates by the shortest rotation towards `there`, by at most `units_max`.
+    /// Rotates by the shortest rotation toward `there`, by at most `units_max`.
     #[must_use]
     pub const fn rotated_towards(self, there: Angle, units_max: u16) -> Angle {
         let way = self.delta_to(there);

@@ -258,7 +258,7 @@ pub struct ByteWriter<'a> {
 
 /// The buffer has no space for the next value, of which nothing was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the buffer is full: {needed} more bytes were to be written and {left} are left")]
+#[error("the buffer is full: {needed} more bytes were to be written and {left} are left; enlarge it")]
 pub struct BufferFull {
     /// Bytes to be written, rounded up to whole ones.
     pub needed: usize,

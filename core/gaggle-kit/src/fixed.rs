@@ -120,7 +120,7 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         round(self.0 as i64, Self::PLACES) as i32
     }
 
-    /// Whole part, rounded towards zero.
+    /// Whole part, rounded toward zero.
     #[inline]
     pub const fn trunc(self) -> i32 {
         self.0 / Self::ONE.0
@@ -163,7 +163,7 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         }
     }
 
-    /// Division rounded towards zero, like that of integers. The operator rounds to the nearest
+    /// Division rounded toward zero, like that of integers. The operator rounds to the nearest
     /// step.
     ///
     /// ```

@@ -66,7 +66,7 @@ impl PartialOrd for PeerId {
 
 /// The text is not 32 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a peer id is 32 hexadecimal digits")]
+#[error("this is not a peer id; give 32 hexadecimal digits")]
 pub struct ParsePeerIdError;
 
 impl FromStr for PeerId {

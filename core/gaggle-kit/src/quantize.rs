@@ -47,10 +47,12 @@ pub struct Quantizer {
 #[non_exhaustive]
 pub enum QuantizerError {
     /// The range is empty, or one of its ends is not finite, also after rounding to steps.
-    #[error("a range has a lower and a higher end and both are finite, in whole steps too")]
+    #[error(
+        "the range is empty or not finite; give a finite lower and higher end, apart by at least one step"
+    )]
     NoRange,
     /// The precision is zero, negative, or finer than an `f32` of that magnitude can represent.
-    #[error("the precision must be above zero and within what an f32 of that size can show")]
+    #[error("the precision is not above zero or finer than an f32 of that size; choose a larger one")]
     NoPrecision,
 }
 
@@ -144,28 +146,28 @@ mod tests {
             (-1e30, 1e30, 1e25),
             (0.0, 1e-30, 1e-34),
         ] {
-            let quantiser = Quantizer::new(min, max, precision).unwrap();
+            let quantizer = Quantizer::new(min, max, precision).unwrap();
             for _ in 0..10_000 {
                 let value = min + (max - min) * (random.next_u32() >> 8) as f32 / 16_777_215.0;
                 let value = value.clamp(min, max);
-                let steps = quantiser.to_steps(value);
-                let rounded = quantiser.from_steps(steps);
+                let steps = quantizer.to_steps(value);
+                let rounded = quantizer.from_steps(steps);
                 let off = (f64::from(value) - f64::from(rounded)).abs();
                 // A step's value is itself rounded to an f32.
                 let bound = f64::from(precision) / 2.0 + f64::from(value.abs()) * f64::from(f32::EPSILON);
-                assert!(off <= bound, "{value} of {quantiser:?} came back as {rounded}");
-                assert_eq!(quantiser.to_steps(rounded), steps, "{value} of {quantiser:?}");
+                assert!(off <= bound, "{value} of {quantizer:?} came back as {rounded}");
+                assert_eq!(quantizer.to_steps(rounded), steps, "{value} of {quantizer:?}");
             }
-            for steps in quantiser.steps().step_by(7) {
+            for steps in quantizer.steps().step_by(7) {
                 let steps = steps as i32;
-                assert_eq!(quantiser.to_steps(quantiser.from_steps(steps)), steps, "{quantiser:?}");
+                assert_eq!(quantizer.to_steps(quantizer.from_steps(steps)), steps, "{quantizer:?}");
             }
         }
     }
 
     #[test]
     fn nan_and_values_beyond_range_are_clamped() {
-        let quantiser = Quantizer::new(-10.0, 20.0, 0.5).unwrap();
+        let quantizer = Quantizer::new(-10.0, 20.0, 0.5).unwrap();
         for (value, expected) in [
             (f32::NAN, 0.0),
             (f32::INFINITY, 20.0),
@@ -175,15 +177,15 @@ mod tests {
             (f32::MIN_POSITIVE, 0.0),
             (19.8, 20.0),
         ] {
-            assert_eq!(quantiser.from_steps(quantiser.to_steps(value)), expected, "{value}");
+            assert_eq!(quantizer.from_steps(quantizer.to_steps(value)), expected, "{value}");
         }
-        assert_eq!(quantiser.from_steps(i32::MAX), 20.0);
+        assert_eq!(quantizer.from_steps(i32::MAX), 20.0);
         let above = Quantizer::new(5.0, 6.0, 0.5).unwrap();
         assert_eq!(above.from_steps(above.to_steps(f32::NAN)), 5.0);
         // 61 steps leave 3 patterns of 6 bits unused.
-        assert_eq!(quantiser.bits(), 6);
+        assert_eq!(quantizer.bits(), 6);
         let refusal = DecodeError::OutOfRange { what: "x", value: 41, min: -20, max: 40 };
-        assert_eq!(quantiser.read(&mut BitReader::new(&[61]), "x"), Err(refusal));
+        assert_eq!(quantizer.read(&mut BitReader::new(&[61]), "x"), Err(refusal));
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub enum CarrierEvent {
 
 /// The carrier cannot take another datagram at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the carrier cannot take another datagram at the moment")]
+#[error("the carrier cannot take another datagram at the moment; send it again after the next poll")]
 pub struct WouldBlock;
 
 impl<C: Carrier + ?Sized> Carrier for Box<C> {

@@ -65,7 +65,7 @@ pub trait Transport {
 #[non_exhaustive]
 pub enum SendError {
     /// The peer is not connected.
-    #[error("{peer:?} is not connected")]
+    #[error("{peer:?} is not connected; wait for `TransportEvent::Connected`")]
     NotConnected {
         /// Receiver of the message.
         peer: PeerId,

@@ -23,7 +23,7 @@ pub struct RoomId([u8; 16]);
 
 /// The text is not 32 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("an id is 32 hexadecimal digits")]
+#[error("this is not an id; give 32 hexadecimal digits")]
 pub struct ParseIdError;
 
 macro_rules! ids {
@@ -222,7 +222,7 @@ impl RoomCode {
 
 /// The text is not six of the letters in [`RoomCode::LETTERS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a room code is six letters of BCDFGHJKLMNPQRSTVWXZ")]
+#[error("this is not a room code; give six letters of BCDFGHJKLMNPQRSTVWXZ")]
 pub struct ParseRoomCodeError;
 
 impl FromStr for RoomCode {

@@ -36,7 +36,7 @@ impl Label {
 
 /// The text is not a label.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{shown}` cannot be a name: at most 32 small letters a-z, digits, `.`, `_` and `-`")]
+#[error("`{shown}` cannot be a name; use at most 32 small letters a-z, digits, `.`, `_` and `-`")]
 pub struct ParseLabelError {
     shown: String,
 }
@@ -293,8 +293,9 @@ mod tests {
             [("Gander", "Gander"), ("a b", "a b"), ("ü", r"\u{fc}"), ("a\nb", r"a\nb"), (&long, &long)]
         {
             let error = bad.parse::<Label>().unwrap_err();
-            let text =
-                format!("`{shown}` cannot be a name: at most 32 small letters a-z, digits, `.`, `_` and `-`");
+            let text = format!(
+                "`{shown}` cannot be a name; use at most 32 small letters a-z, digits, `.`, `_` and `-`"
+            );
             assert_eq!(error.to_string(), text);
         }
         let hostile = "\u{202e}".repeat(100_000).parse::<Label>().unwrap_err().to_string();

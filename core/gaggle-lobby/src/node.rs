@@ -10,6 +10,7 @@ mod config;
 mod connection;
 mod connections;
 mod entering;
+mod exceeded;
 mod hello;
 mod lease;
 mod limits;
@@ -25,6 +26,7 @@ mod searches;
 mod signals;
 
 pub use config::{IceProvider, NoIce, NodeConfig, ParsedMessage};
+pub use exceeded::{Exceeded, LobbyLimit};
 pub use message::{NodeMessage, Probe, ProbeResult};
 pub use notes::{AuditEvent, AuditRecord};
 pub use output::{Identity, NodeOutput, NodeStats, Purpose, Query};
@@ -119,6 +121,7 @@ impl Node {
              a moment",
             ))
         } else if full {
+            self.limits.exceed(LobbyLimit::Connections);
             Some(Rejection::new(RejectionCode::ServerFull, "the server is full; try again later"))
         } else {
             self.limits.connect(now, address, &self.rules).err()
@@ -143,13 +146,11 @@ impl Node {
         self.outbox.stats.messages += 1;
         let Some(known) = self.connections.get_mut(connection) else { return };
         known.heard_at = now;
-        let rates = &self.rules.limits;
         let taken = known
-            .messages
-            .try_acquire(now, &rates.message, 1)
-            .and_then(|()| known.bytes.try_acquire(now, &rates.message_bytes, bytes as u64))
+            .take_message(now, &self.rules.limits, bytes as u64)
             .and_then(|()| self.limits.take_message(now, known.address, bytes as u64));
-        if let Err(wait) = taken {
+        if let Err((limit, wait)) = taken {
+            self.limits.exceed(limit);
             self.refuse(now, connection, id, too_fast(wait));
             return;
         }
@@ -386,6 +387,11 @@ impl Node {
     /// Counters since the start.
     pub fn tally(&self) -> &NodeStats {
         &self.outbox.stats
+    }
+
+    /// How often clients exceeded each limit.
+    pub fn exceeded(&self) -> &Exceeded {
+        self.limits.exceeded()
     }
 
     /// Number of open connections.

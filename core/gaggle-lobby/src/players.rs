@@ -2,6 +2,8 @@
 //!
 //! Requests and members contain it. Absent: identities of the players.
 
+use gaggle_kit::SlotSet;
+
 use crate::MessageError;
 use crate::json::{Raw, Value};
 
@@ -24,6 +26,12 @@ impl LocalPlayers {
     /// ```
     pub fn new(count: u8) -> Option<LocalPlayers> {
         (1..=LocalPlayers::MAX).contains(&count).then_some(LocalPlayers(count))
+    }
+
+    /// Players that hold these slots. A spectator holds none, and is one peer with one player all
+    /// the same.
+    pub(crate) fn holding(slots: SlotSet) -> LocalPlayers {
+        LocalPlayers(slots.len().clamp(1, usize::from(LocalPlayers::MAX)) as u8)
     }
 
     /// The count as an integer.

@@ -45,7 +45,7 @@ pub struct Rules {
     pub ping_interval: Micros,
     /// A pong must arrive within this time.
     pub pong_timeout: Micros,
-    /// How long the older of two connections with one key has to prove that it is alive.
+    /// Time in which the older of two connections with one key must prove that it is alive.
     pub probe_timeout: Micros,
     /// Shortest time between two updates of a room list.
     pub list_interval: Micros,
@@ -224,11 +224,12 @@ impl Default for Limits {
         Limits {
             connect: RateLimit::every(Micros::from_millis(50), 200),
             message: RateLimit::every(Micros::from_millis(5), 2_000),
-            // As much as twenty connections: more than two hundred players need.
+            // The rate of twenty connections: more than two hundred players need.
             message_per_address: RateLimit::every(Micros::new(250), 40_000),
             // Twice the bytes of permitted signals, with reserve for other messages.
             message_bytes: RateLimit::every(Micros::new(8), 1 << 21),
-            // As much as twenty connections, except that the unit is at least one microsecond.
+            // The rate of twenty connections would be one byte per 0.4 µs; a microsecond is the
+            // smallest unit.
             message_bytes_per_address: RateLimit::every(Micros::new(1), 40 << 20),
             find: RateLimit::per_secs(5, 10),
             create: RateLimit::per_secs(5, 10),

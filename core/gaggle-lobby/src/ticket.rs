@@ -228,7 +228,7 @@ impl Claims {
                 playing: matches!(view.status, Status::Playing | Status::Starting),
                 host: view.host == member.peer,
             },
-            players: LocalPlayers::new(member.slots().len() as u8).unwrap_or_default(),
+            players: LocalPlayers::holding(member.slots()),
             game: view.game.clone(),
             mode: view.mode.clone(),
             build: view.build.clone(),

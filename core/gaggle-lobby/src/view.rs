@@ -511,7 +511,6 @@ mod tests {
             let changes = before.changes_to(&after);
             changes.iter().for_each(|event| copy.apply(event));
             copy.version = after.version;
-            // Updates carry the seed of a match; nothing else about its start ever changes.
             prop_assert_eq!(copy, after);
         }
 

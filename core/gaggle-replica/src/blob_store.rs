@@ -255,7 +255,7 @@ impl BlobStore {
 
     /// Sends as many pieces as half of each peer's bandwidth allows.
     pub(crate) fn send_pieces(&self, work: &mut Work<'_>, elapsed: Micros) {
-        if !work.members.is_member() && !work.members.spectator {
+        if !work.members.is_member() && !work.members.is_spectator() {
             return;
         }
         for index in 0..work.peers.len() {

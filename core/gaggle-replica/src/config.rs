@@ -111,7 +111,7 @@ pub enum SessionError {
 #[non_exhaustive]
 pub enum ObjectError {
     /// The object does not exist, or was deleted.
-    #[error("{id} does not exist")]
+    #[error("{id} does not exist; use ids that `iter_info` lists")]
     Unknown {
         /// Id that names no object.
         id: ObjectId,
@@ -141,7 +141,9 @@ pub enum ObjectError {
         id: ObjectId,
     },
     /// The policy does not give this peer authority over it.
-    #[error("the authority policy does not let this peer have {id}")]
+    #[error(
+        "the authority policy does not let this peer have {id}; send a remote event to the leader instead"
+    )]
     Forbidden {
         /// Object the policy denies.
         id: ObjectId,

@@ -371,7 +371,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn messages_have_fields_the_reader_found() {
+    fn messages_have_fields_found_by_reader() {
         let vectors = [
             ("forgotten", include_str!("../vectors/forgotten.hex")),
             ("ask", include_str!("../vectors/ask.hex")),

@@ -16,7 +16,7 @@ const RECIPROCALS: [u64; DIVISOR_MAX + 1] = {
     table
 };
 
-/// Quotient, rounded towards zero, of a divisor above zero.
+/// Quotient, rounded toward zero, of a divisor above zero.
 #[inline]
 pub(crate) fn reciprocal(dividend: i64, divisor: i64) -> i64 {
     let size = dividend.unsigned_abs();

@@ -87,7 +87,7 @@ impl RemoteEvents {
         objects: &[ObjectId],
         what: &T,
     ) -> Result<(), EventError> {
-        if !work.members.me.has_slot(from) {
+        if !work.members.me().has_slot(from) {
             return Err(EventError::SlotNotLocal { slot: from });
         }
         if let Target::Slot(slot) = to
@@ -95,8 +95,8 @@ impl RemoteEvents {
         {
             return Err(EventError::UnknownSlot { slot });
         }
-        let kind = work.schema.kinds.signal_number::<T>().ok_or(EventError::UnknownType)?;
-        let rules = work.schema.kinds.signals()[usize::from(kind)].rules;
+        let kind = work.schema.kinds().signal_number::<T>().ok_or(EventError::UnknownType)?;
+        let rules = work.schema.kinds().signals()[usize::from(kind)].rules;
         let bytes = encode_state(what);
         if objects.len() > EVENT_OBJECTS_MAX || bytes.len() > EVENT_BYTES_MAX {
             return Err(EventError::TooLarge);
@@ -111,9 +111,9 @@ impl RemoteEvents {
         if !self.throttle.admit(work.cx.now, kind, objects.first().copied(), rules.min_interval) {
             return Err(EventError::RateLimited);
         }
-        let of = work.schema.kinds.signals()[usize::from(kind)].of;
+        let of = work.schema.kinds().signals()[usize::from(kind)].of;
         let signal = RemoteEvent { from, objects: objects.to_vec(), of, bytes };
-        let tag = work.members.me.id.tag.0;
+        let tag = work.members.me().id.tag.0;
         let mut petition = EventRequest { event: signal, to, kind, tag, number: 0 };
         if asks {
             self.asked_count += 1;
@@ -178,7 +178,7 @@ impl RemoteEvents {
         if !heard.checked || number == 0 {
             return true;
         }
-        if tag == work.members.me.id.tag.0 {
+        if tag == work.members.me().id.tag.0 {
             self.asked.retain(|asked| asked.number != number);
         }
         self.note_granted(tag, number)
@@ -196,7 +196,7 @@ impl RemoteEvents {
 
     /// Sends an event to all its recipients.
     fn publish(&mut self, work: &mut Work<'_>, petition: &EventRequest) {
-        let origin_is_me = petition.tag == work.members.me.id.tag.0;
+        let origin_is_me = petition.tag == work.members.me().id.tag.0;
         let bytes = encode(petition, work.cx.tick, false);
         for index in 0..work.peers.len() {
             let Some(present) = work.peers[index].handshake.present else { continue };
@@ -204,7 +204,7 @@ impl RemoteEvents {
             let is_for = match petition.to {
                 Target::All => true,
                 Target::Others => !is_origin,
-                Target::Leader => work.members.roster.leader() == Some(present),
+                Target::Leader => work.members.roster().leader() == Some(present),
                 Target::Slot(slot) => present.has_slot(slot),
             };
             let hides = |id: &ObjectId| work.objects.find(*id).is_some_and(|place| work.hides(index, place));
@@ -219,7 +219,7 @@ impl RemoteEvents {
             Target::All => true,
             Target::Others => !origin_is_me,
             Target::Leader => work.members.is_leader(),
-            Target::Slot(slot) => work.members.me.has_slot(slot),
+            Target::Slot(slot) => work.members.me().has_slot(slot),
         };
         if is_for_me && self.own.len() < WAITING_MAX {
             self.own.push_back(petition.event.clone());
@@ -228,7 +228,7 @@ impl RemoteEvents {
 
     /// Asks the leader to approve.
     fn ask_leader(work: &mut Work<'_>, petition: &EventRequest) {
-        let lead = work.members.roster.leader();
+        let lead = work.members.roster().leader();
         let link =
             work.peers.iter().find(|link| link.handshake.present.is_some() && link.handshake.present == lead);
         if let Some(peer) = link.map(|link| link.id) {
@@ -256,7 +256,7 @@ impl RemoteEvents {
 
     pub(crate) fn handle_verdict(&mut self, work: &mut Work<'_>, link: usize, number: u32, granted: bool) {
         if work.peers[link].handshake.present.is_none()
-            || work.peers[link].handshake.present != work.members.roster.leader()
+            || work.peers[link].handshake.present != work.members.roster().leader()
         {
             return;
         }
@@ -264,7 +264,7 @@ impl RemoteEvents {
             return;
         };
         if let Some(asked) = self.asked.remove(index).filter(|_| !granted) {
-            let signal = work.schema.kinds.signals()[usize::from(asked.kind)].name;
+            let signal = work.schema.kinds().signals()[usize::from(asked.kind)].name;
             work.cx.emit(SessionEvent::EventRejected { event: signal });
         }
     }
@@ -279,7 +279,7 @@ impl RemoteEvents {
         let peer = work.peers[index].id;
         let Some(sender) = work.peers[index].handshake.present else { return Ok(()) };
         check(work, sender, message, to_judge)?;
-        let entry = &work.schema.kinds.signals()[usize::from(message.kind)];
+        let entry = &work.schema.kinds().signals()[usize::from(message.kind)];
         let (of, checked) = (entry.of, entry.rules.needs_approval && !to_judge);
         let signal = RemoteEvent {
             from: message.origin,
@@ -312,7 +312,7 @@ impl RemoteEvents {
     pub(crate) fn reject_asked(&mut self, cx: &mut Cx, schema: &Schema) {
         for asked in std::mem::take(&mut self.asked) {
             cx.emit(SessionEvent::EventRejected {
-                event: schema.kinds.signals()[usize::from(asked.kind)].name,
+                event: schema.kinds().signals()[usize::from(asked.kind)].name,
             });
         }
     }
@@ -343,7 +343,8 @@ fn check(
     message: &SignalMessage<'_>,
     to_judge: bool,
 ) -> Result<(), PeerFault> {
-    let entry = work.schema.kinds.signals().get(usize::from(message.kind)).ok_or(PeerFault::UnknownEvent)?;
+    let entry =
+        work.schema.kinds().signals().get(usize::from(message.kind)).ok_or(PeerFault::UnknownEvent)?;
     (entry.check)(message.bytes)?;
     let own_word = sender.has_slot(message.origin) && message.tag == sender.id.tag.0;
     if (to_judge || !entry.rules.needs_approval) && !own_word {
@@ -360,7 +361,7 @@ fn fate(work: &Work<'_>, link: usize, waiting: &Waiting) -> Fate {
     let sender = work.peers[link].handshake.present;
     let in_place = match (waiting.to_judge, waiting.checked) {
         (true, _) => work.members.is_leader(),
-        (false, true) => sender.is_some() && sender == work.members.roster.leader(),
+        (false, true) => sender.is_some() && sender == work.members.roster().leader(),
         (false, false) => true,
     };
     let mut known = true;
@@ -376,7 +377,7 @@ fn fate(work: &Work<'_>, link: usize, waiting: &Waiting) -> Fate {
         }
     }
     let mine = match petition.to {
-        Target::Slot(slot) => waiting.to_judge || work.members.me.has_slot(slot),
+        Target::Slot(slot) => waiting.to_judge || work.members.me().has_slot(slot),
         _ => true,
     };
     if !mine {
@@ -495,7 +496,8 @@ mod tests {
     #[test]
     fn request_without_verdict_is_rejected_on_rejoin() {
         let (mut bench, mut events) = bench();
-        bench.members.roster.remove(bench.members.me.id);
+        let me = bench.members.me().id;
+        bench.members.roster_mut().remove(me);
         events.send(&mut bench.work(), ME, Target::All, &[], &3_u16).unwrap();
         assert!(events.poll(&mut bench.work()).is_none(), "the leader approves requests");
         events.reject_asked(&mut bench.cx, &bench.schema);

@@ -12,14 +12,23 @@ use crate::{Kinds, SchemaPart};
 /// Kinds of a session and what identifies them.
 #[derive(Debug)]
 pub(crate) struct Schema {
-    pub(crate) kinds: Kinds,
+    kinds: Kinds,
     fingerprint: u64,
     parts: Vec<(SchemaPart, u32)>,
     /// Most bits of a record of any kind.
-    pub(crate) bits_max_of_all: usize,
+    bits_max_of_all: usize,
 }
 
 impl Schema {
+    pub(crate) fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
+    /// Most bits of a record of any kind.
+    pub(crate) fn bits_max_of_all(&self) -> usize {
+        self.bits_max_of_all
+    }
+
     pub(crate) fn new(config: &ReplicaConfig, kinds: Kinds, bits_max_of_all: usize) -> Schema {
         Schema {
             fingerprint: fingerprint(config, &kinds),

@@ -89,24 +89,77 @@ pub(crate) struct KindStore {
     pub(crate) errors: Pool<f64>,
 }
 
+/// Objects that changed since the last tick, lent to the round that sends them.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    /// All of them.
+    pub(crate) dirty: Vec<ObjectIndex>,
+    /// Those that were not sent to any peer yet.
+    pub(crate) fresh: Vec<ObjectIndex>,
+}
+
 /// All objects this peer knows.
 #[derive(Debug, Clone)]
 pub(crate) struct ObjectStore {
-    pub(crate) kinds: Vec<KindStore>,
+    kinds: Vec<KindStore>,
     objects: Vec<Object>,
     free: Vec<ObjectIndex>,
     index: IdTable,
     /// Objects under this peer's authority that changed since the last tick.
-    pub(crate) dirty: Vec<ObjectIndex>,
+    dirty: Vec<ObjectIndex>,
     /// Those of them that were not sent to any peer yet.
-    pub(crate) fresh: Vec<ObjectIndex>,
+    fresh: Vec<ObjectIndex>,
     /// Counter of the last object spawned here.
-    pub(crate) objects_made: u32,
+    objects_made: u32,
     /// Buffer for one value.
     scratch: Vec<i32>,
 }
 
 impl ObjectStore {
+    /// Values and rules by kind.
+    #[inline]
+    pub(crate) fn kinds(&self) -> &[KindStore] {
+        &self.kinds
+    }
+
+    #[inline]
+    pub(crate) fn kind_mut(&mut self, number: usize) -> &mut KindStore {
+        &mut self.kinds[number]
+    }
+
+    /// Objects under this peer's authority that changed since the last tick.
+    pub(crate) fn dirty(&self) -> &[ObjectIndex] {
+        &self.dirty
+    }
+
+    /// Those of them that were not sent to any peer yet.
+    pub(crate) fn fresh(&self) -> &[ObjectIndex] {
+        &self.fresh
+    }
+
+    /// Lends the lists of changed objects, with their memory: [`return_changed`] gives them back.
+    ///
+    /// [`return_changed`]: ObjectStore::return_changed
+    pub(crate) fn take_changed(&mut self) -> Changed {
+        Changed { dirty: std::mem::take(&mut self.dirty), fresh: std::mem::take(&mut self.fresh) }
+    }
+
+    pub(crate) fn return_changed(&mut self, changed: Changed) {
+        (self.dirty, self.fresh) = (changed.dirty, changed.fresh);
+    }
+
+    /// Counter of the last object spawned here.
+    #[cfg(test)]
+    pub(crate) fn objects_made(&self) -> u32 {
+        self.objects_made
+    }
+
+    /// Objects up to this counter were spawned here.
+    #[cfg(test)]
+    pub(crate) fn note_made(&mut self, counter: u32) {
+        self.objects_made = self.objects_made.max(counter);
+    }
+
     pub(crate) fn new(kinds: &Kinds, interval: Micros, salt: u64) -> ObjectStore {
         let kind = |entry: &crate::kinds::KindEntry| {
             let layout = entry.layout(interval);
@@ -438,7 +491,7 @@ mod tests {
     fn next_id_skips_taken_and_forgotten() {
         let mut bench = bench();
         bench.object(0, 1);
-        let tag = bench.members.me.id.tag;
+        let tag = bench.members.me().id.tag;
         let forgotten = ObjectId::new(tag, 2);
         let next = bench.objects.next_id(tag, |id| id == forgotten);
         assert_eq!(next.counter(), 3);

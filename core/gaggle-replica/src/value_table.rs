@@ -32,15 +32,15 @@ impl ValueTable {
         player: Slot,
         value: &T,
     ) -> Result<(), ValueError> {
-        let key = work.schema.kinds.value_number::<T>().ok_or(ValueError::UnknownType)?;
+        let key = work.schema.kinds().value_number::<T>().ok_or(ValueError::UnknownType)?;
         if !work.members.is_member() {
             return Err(ValueError::NotMember);
         }
         if player.byte() == u8::MAX {
             return Err(ValueError::UnknownSlot { slot: player });
         }
-        let may = match work.schema.kinds.values()[usize::from(key)].writer {
-            ValueWriter::Player => work.members.me.has_slot(player),
+        let may = match work.schema.kinds().values()[usize::from(key)].writer {
+            ValueWriter::Player => work.members.me().has_slot(player),
             ValueWriter::Leader => work.members.is_leader(),
         };
         if !may {
@@ -50,7 +50,7 @@ impl ValueTable {
         if bytes.len() > VALUE_BYTES_MAX {
             return Err(ValueError::TooLarge);
         }
-        if work.members.me.has_slot(player) {
+        if work.members.me().has_slot(player) {
             self.set_here.insert((player, key));
         }
         if self.table.get(player, key).is_none_or(|entry| entry.bytes != bytes) {
@@ -61,7 +61,7 @@ impl ValueTable {
 
     /// Value of a player, if it is known.
     pub(crate) fn get<T: State + 'static>(&self, schema: &Schema, player: Slot) -> Option<T> {
-        let key = schema.kinds.value_number::<T>()?;
+        let key = schema.kinds().value_number::<T>()?;
         // It was decoded once on arrival.
         self.table.get(player, key).and_then(|entry| decode_state(&entry.bytes).ok())
     }
@@ -73,7 +73,7 @@ impl ValueTable {
     }
 
     fn write_as(&mut self, work: &mut Work<'_>, player: Slot, key: u8, bytes: Vec<u8>, rev: u32) {
-        let entry = Entry { rev, writer: work.members.me.id, bytes };
+        let entry = Entry { rev, writer: work.members.me().id, bytes };
         self.table.merge(player, key, entry);
         self.spread(work, player, key, None);
     }
@@ -114,7 +114,7 @@ impl ValueTable {
         message: &ValueMessage<'_>,
     ) -> Result<(), PeerFault> {
         let Some(sender) = work.peers[index].handshake.present else { return Ok(()) };
-        let Some(kind) = work.schema.kinds.values().get(usize::from(message.key)) else {
+        let Some(kind) = work.schema.kinds().values().get(usize::from(message.key)) else {
             return Err(PeerFault::UnknownValue);
         };
         if let Err(error) = (kind.check)(message.bytes) {
@@ -131,7 +131,7 @@ impl ValueTable {
         }
         // A value the sender may not write is forwarded or contradicted, to all peers. So it is
         // rate-limited for each peer, with a reserve for its writer.
-        let from_lead = Some(sender) == work.members.roster.leader();
+        let from_lead = Some(sender) == work.members.roster().leader();
         let is_its_own = if writer == ValueWriter::Leader { from_lead } else { own_word };
         let rev_max = if is_its_own { work.view().claims_max() } else { work.view().claims_max() / 2 };
         let limit = &mut work.peers[index].side.relayed_values_limit;
@@ -151,12 +151,12 @@ impl ValueTable {
     /// Takes a value of a present player, which decides about its own values. Values that others
     /// report from an earlier stay are for that player to adopt or to contradict.
     fn hear_player(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
-        let is_of_the_gone = !work.members.roster.contains(entry.writer);
-        if is_of_the_gone && work.members.me.has_slot(player) {
+        let is_of_the_gone = !work.members.roster().contains(entry.writer);
+        if is_of_the_gone && work.members.me().has_slot(player) {
             let knows_better = self.set_here.contains(&(player, key));
             self.write_above(work, player, key, entry, knows_better);
         } else if ValueTable::is_word_of(work, index, entry.writer)
-            || is_of_the_gone && work.members.roster.by_slot(player).is_none()
+            || is_of_the_gone && work.members.roster().by_slot(player).is_none()
         {
             self.take(work, index, player, key, entry);
         } else if !is_of_the_gone {
@@ -168,14 +168,14 @@ impl ValueTable {
     /// leader, and at any time values that only they know.
     fn hear_leader(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         let knows_it = self.table.get(player, key).is_some();
-        let is_settled = work.cx.now.since(work.members.leader_since) > LEARNS_FOR;
+        let is_settled = work.cx.now.since(work.members.leader_since()) > LEARNS_FOR;
         if !work.members.is_leader() {
             // The sender may become the leader, or the leader may forward the value.
             ValueTable::keep(work, index, player, key, entry);
         } else if ValueTable::is_word_of(work, index, entry.writer) {
             // The writer was the leader of another branch.
             self.write_above(work, player, key, entry, knows_it);
-        } else if !work.members.roster.contains(entry.writer) {
+        } else if !work.members.roster().contains(entry.writer) {
             if knows_it && is_settled {
                 self.write_above(work, player, key, entry, true);
             } else {
@@ -219,7 +219,7 @@ impl ValueTable {
     }
 
     fn emit_changed(work: &mut Work<'_>, player: Slot, key: u8) {
-        let value = work.schema.kinds.values()[usize::from(key)].name;
+        let value = work.schema.kinds().values()[usize::from(key)].name;
         work.cx.emit(SessionEvent::ValueChanged { player, value });
     }
 
@@ -228,7 +228,7 @@ impl ValueTable {
     pub(crate) fn leader_changed(&mut self, work: &mut Work<'_>) {
         if work.members.is_leader() {
             let by_lead =
-                |key: u8| work.schema.kinds.values()[usize::from(key)].writer == ValueWriter::Leader;
+                |key: u8| work.schema.kinds().values()[usize::from(key)].writer == ValueWriter::Leader;
             let all: Vec<(Slot, u8)> =
                 self.table.iter().filter(|(_, key, _)| by_lead(*key)).map(|(p, k, _)| (p, k)).collect();
             for (player, key) in all {
@@ -253,7 +253,7 @@ impl ValueTable {
     /// Renames the slots of players; the round is stored under a fixed slot.
     pub(crate) fn rename(&mut self, schema: &Schema, renamed: impl Fn(Slot) -> Slot) {
         for (player, key, entry) in std::mem::take(&mut self.table).into_all() {
-            let is_shared = schema.kinds.values()[usize::from(key)].name == round::NAME;
+            let is_shared = schema.kinds().values()[usize::from(key)].name == round::NAME;
             self.table.merge(if is_shared { player } else { renamed(player) }, key, entry);
         }
         self.set_here = self.set_here.iter().map(|(slot, key)| (renamed(*slot), *key)).collect();
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn value_set_here_is_sent_to_all_once() {
         let (mut bench, mut values) = (Bench::new(AuthorityPolicy::Leader, 3), ValueTable::default());
-        let me = bench.members.me.slot;
+        let me = bench.members.me().slot;
         values.set(&mut bench.work(), me, &5_u8).unwrap();
         values.set(&mut bench.work(), me, &5_u8).unwrap();
         assert_eq!((values.get::<u8>(&bench.schema, me), bench.cx.messages.len()), (Some(5), 2));
@@ -312,7 +312,8 @@ mod tests {
         let relayed = message(&bench, 2, 2, 0, &[7]);
         values.handle(&mut bench.work(), 0, &relayed).unwrap();
         assert_eq!(values.get::<u8>(&bench.schema, slot), None);
-        bench.members.roster.remove(bench.member(2).id);
+        let gone = bench.member(2).id;
+        bench.members.roster_mut().remove(gone);
         values.resolve_kept(&mut bench.work());
         assert_eq!(values.get::<u8>(&bench.schema, slot), Some(7));
     }

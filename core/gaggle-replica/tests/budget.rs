@@ -115,11 +115,11 @@ struct Rock {
     #[kind(range = 0.0..=1000.0, precision = 0.01)]
     place: [f32; 2],
     #[kind(constant)]
-    colour: u8,
+    color: u8,
 }
 
 fn rock(number: usize) -> Rock {
-    Rock { place: [number as f32 % 1000.0, (number / 1000) as f32], colour: number as u8 }
+    Rock { place: [number as f32 % 1000.0, (number / 1000) as f32], color: number as u8 }
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn joiner_fills_slowly_while_moving_objects_stay_fresh() {
             if index == 0 {
                 number += 1;
                 for (offset, id) in rocks[..5].iter().enumerate() {
-                    session.set(*id, &Rock { colour: offset as u8, ..rock(number + offset) }).unwrap();
+                    session.set(*id, &Rock { color: offset as u8, ..rock(number + offset) }).unwrap();
                 }
             }
         });
@@ -273,7 +273,7 @@ struct Map {
 /// as much again as the step itself.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Heights {
-    metres: [u8; 800],
+    meters: [u8; 800],
 }
 
 #[derive(Debug, Clone, PartialEq, Kind)]
@@ -301,9 +301,9 @@ fn any_declarable_kind_arrives_at_any_rate() {
         let mut nearly = map(u32::MAX);
         nearly.words[7] = 7;
         arrives(rate, &[map(1), map(u32::MAX), nearly]);
-        let heights = |by: usize| Heights { metres: std::array::from_fn(|place| (place * by) as u8) };
+        let heights = |by: usize| Heights { meters: std::array::from_fn(|place| (place * by) as u8) };
         let mut nearly = heights(101);
-        nearly.metres[7] += 1;
+        nearly.meters[7] += 1;
         arrives(rate, &[heights(1), heights(101), nearly]);
         let switches = |by: usize| Switches { on: std::array::from_fn(|place| place % by == 0) };
         let mut nearly = switches(3);
@@ -329,8 +329,8 @@ fn value_near_packet_size_gets_turn_among_moving_objects() {
                 if index == 0 {
                     number += 1;
                     for (offset, id) in rocks.iter().enumerate() {
-                        let colour = offset as u8;
-                        session.set(*id, &Rock { colour, ..rock(37 * number + 1_000 * offset) }).unwrap();
+                        let color = offset as u8;
+                        session.set(*id, &Rock { color, ..rock(37 * number + 1_000 * offset) }).unwrap();
                     }
                 }
             });
@@ -385,7 +385,7 @@ fn objects_beside_rapid_input_are_still_sent() {
             if index == 1 {
                 frame += 1;
                 session.set_input(Strokes { of: [frame; 4] });
-                session.set(id, &Rock { colour: 0, ..rock(frame as usize % 1_000) }).unwrap();
+                session.set(id, &Rock { color: 0, ..rock(frame as usize % 1_000) }).unwrap();
                 latest = session.version(id).unwrap().tick;
             } else {
                 let strokes: Strokes = session.input(player(1)).unwrap_or_default();

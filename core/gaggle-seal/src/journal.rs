@@ -115,13 +115,15 @@ fn checksum(kind: u8, record: &[u8]) -> u32 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum JournalError {
     /// It is another kind of file.
-    #[error("not a journal of sealed frames")]
+    #[error("this is not a journal of sealed frames; give the file that the referee wrote")]
     NotAJournal,
     /// Its version is one this program does not read.
     #[error("journal of version {0}; this program reads version 1")]
     VersionMismatch(u8),
     /// Its match has other slots or inputs.
-    #[error("journal of a match of {slots} slots with {value_bytes} bytes; expected another")]
+    #[error(
+        "journal of a match of {slots} slots with {value_bytes} bytes, not of this one; open it with the settings it was written with"
+    )]
     ShapeMismatch {
         /// Slots of the file.
         slots: u16,
@@ -129,7 +131,7 @@ pub enum JournalError {
         value_bytes: u8,
     },
     /// Its first record cannot be read, and the rest depends on that.
-    #[error("journal without a first record that is whole")]
+    #[error("the first record of the journal is damaged; start the match anew")]
     NoStart,
     /// Its settings are invalid.
     #[error(transparent)]

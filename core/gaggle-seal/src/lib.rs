@@ -1,5 +1,4 @@
-//! Sealed inputs: a referee decides per frame which inputs count. Bytes only.
-//!
+//! Sealed inputs: a referee decides per frame which inputs count. Inputs are opaque bytes.
 #![doc = include_str!("../README.md")]
 
 mod ablation;

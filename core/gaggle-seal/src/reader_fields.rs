@@ -101,7 +101,7 @@ fn message_fields(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn packets_of_clients_have_fields_the_reader_found() {
+fn packets_of_clients_have_fields_found_by_reader() {
     for (name, vector) in [
         ("up", include_str!("../vectors/up.hex")),
         ("up_ready", include_str!("../vectors/up_ready.hex")),
@@ -113,7 +113,7 @@ fn packets_of_clients_have_fields_the_reader_found() {
 }
 
 #[test]
-fn merged_heads_have_fields_the_reader_found() {
+fn merged_heads_have_fields_found_by_reader() {
     for (name, vector) in [
         ("merged", include_str!("../vectors/merged.hex")),
         ("merged_time", include_str!("../vectors/merged_time.hex")),
@@ -127,7 +127,7 @@ fn merged_heads_have_fields_the_reader_found() {
 }
 
 #[test]
-fn messages_have_fields_the_reader_found() {
+fn messages_have_fields_found_by_reader() {
     for (name, vector) in [
         ("enter", include_str!("../vectors/enter.hex")),
         ("enter_with_log", include_str!("../vectors/enter_with_log.hex")),

@@ -59,7 +59,7 @@ impl Pond {
         Pond { geese: [(3, 2), (32, 7)], bread: (18, 5), eaten: [0, 0], chance: Prng::new(seed) }
     }
 
-    /// Direction in which a player paddles: towards the bread, first along the longer axis.
+    /// Direction in which a player paddles: toward the bread, first along the longer axis.
     fn wish(&self, nth: usize) -> Paddle {
         let (goose, bread) = (self.geese[nth], self.bread);
         let (x, y) = ((bread.0 - goose.0).signum() as i8, (bread.1 - goose.1).signum() as i8);

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_have_fields_the_reader_found() {
+    fn messages_have_fields_found_by_reader() {
         let vectors = [
             ("announce", include_str!("../vectors/announce.hex")),
             ("findings", include_str!("../vectors/findings.hex")),

@@ -51,7 +51,7 @@ pub struct DesyncDiff {
 #[non_exhaustive]
 pub enum BundleError {
     /// The bytes are no bundle, or corrupt.
-    #[error("this is no bundle, or it is damaged: {0}")]
+    #[error("not a desync bundle, or damaged: {0}; save it again with `take_desync_bundle`")]
     Corrupt(#[from] DecodeError),
     /// The inputs are not those of this game.
     #[error("an input has {theirs} bytes in the bundle and {ours} in this game; use the game that wrote it")]
@@ -62,7 +62,7 @@ pub enum BundleError {
         ours: usize,
     },
     /// One of the two states cannot be decoded.
-    #[error("a state cannot be read: {0}")]
+    #[error("a state cannot be decoded: {0}; use the build that wrote the bundle")]
     StateMalformed(DecodeError),
 }
 

@@ -200,7 +200,9 @@ pub enum RejectReason {
         theirs: u16,
     },
     /// It runs another game, or another version of it.
-    #[error("plays another game or version (fingerprint {theirs:016x}, local {ours:016x})")]
+    #[error(
+        "plays another game or version (fingerprint {theirs:016x}, local {ours:016x}); run the same build"
+    )]
     Game {
         /// Fingerprint of this peer.
         ours: u64,
@@ -366,7 +368,7 @@ pub enum DesyncCause {
         frame: Frame,
     },
     /// The inputs or states the audit needs are gone, or the other peer did not send its findings.
-    #[error("the cause could not be found any more")]
+    #[error("the cause could not be located, its inputs are gone; check the game with `check_determinism`")]
     Unknown,
 }
 

@@ -4,10 +4,10 @@
 //! `Session` asks what is due and forwards packets. Absent: rules of views, which entries are
 //! right, links.
 
-use gaggle_kit::rate_limit::RateLimit;
 use gaggle_kit::{Frame, Micros, PeerId};
 
-use crate::membership::{self, Ballot, Entries, EntryControl, EntryRange, Held};
+use crate::entries::Entries;
+use crate::membership::{self, EntryControl, EntryRange, Held};
 use crate::peers::Allowed;
 use crate::relay::{Backfill, HEARD_NEVER, HEARD_UNIT_MS, Other};
 use crate::roster::StreamId;
@@ -23,15 +23,6 @@ const ASK_TICKS: u64 = 2;
 const STALL_TICKS: u32 = 3;
 /// A request this old is not answered.
 const ASKED_TICKS: u64 = 120;
-
-/// Attempts to change the view one peer may bring messages about: many more than happen to honest
-/// ones.
-const FORWARDS: RateLimit = RateLimit::per_second(2, 48);
-/// Bytes of messages passed on for one peer, and to one. What two say to each other about a change
-/// takes a few thousand. Both are well below what a link keeps for a slow peer: none is cut off for
-/// what others have written to it.
-const FORWARD_BYTES_FROM: RateLimit = RateLimit::per_second(64 << 10, 512 << 10);
-const FORWARD_BYTES_TO: RateLimit = RateLimit::per_second(128 << 10, 1 << 20);
 
 /// When entries of which peers were requested, and what was given in this tick.
 #[derive(Debug, Default)]
@@ -149,14 +140,6 @@ pub(crate) fn heard_at(give: &Backfill, now: Micros, under_way: Micros) -> Optio
     })
 }
 
-/// Whether this many bytes may be forwarded from one peer to another. Messages over the limit are
-/// dropped: their senders repeat them.
-pub(crate) fn may_forward(now: Micros, bytes: usize, from: &mut Allowed, to: &mut Allowed) -> bool {
-    let count = bytes as u64;
-    from.forward_bytes_from.try_acquire(now, &FORWARD_BYTES_FROM, count).is_ok()
-        && to.forward_bytes_to.try_acquire(now, &FORWARD_BYTES_TO, count).is_ok()
-}
-
 /// Nothing proves which peer wrote a forwarded message. So it must not have a greater effect than
 /// the forwarding peer could have with messages of its own, or by withholding others.
 pub(crate) fn may_be_true(
@@ -174,21 +157,17 @@ pub(crate) fn may_be_true(
         // Each restarts the view change of all peers, so messages of a peer that forwards too many
         // are ignored, no matter which peer wrote them.
         Message::Collect { ballot, .. } | Message::Nack { promised: ballot, .. } => {
-            is_bearable(now, messenger, *ballot)
+            messenger.may_bring(now, ballot.number)
         }
         _ => true,
     }
 }
 
-fn is_bearable(now: Micros, messenger: &mut Allowed, ballot: Ballot) -> bool {
-    let is_newer = ballot.number > messenger.forward_ballot;
-    messenger.forward_ballot = messenger.forward_ballot.max(ballot.number);
-    !is_newer || messenger.forwards.try_acquire(now, &FORWARDS, 1).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::membership::Ballot;
+    use crate::peers::FORWARDS;
     use crate::roster::Incarnation;
 
     fn stream(number: u128) -> StreamId {

@@ -6,15 +6,15 @@
 mod local;
 mod pending;
 mod question_log;
+mod remote;
 mod table;
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet, VecMap};
 
 use crate::Inputs;
 use crate::event::PeerFault;
-use crate::membership::RosterEntry;
-use crate::packet::Runs;
-use crate::roster::StreamId;
+use crate::roster::{RosterEntry, StreamId};
+use crate::runs::Runs;
 
 use pending::PendingStream;
 use question_log::QuestionLog;
@@ -22,39 +22,14 @@ use table::InputRing;
 
 pub(crate) use local::LocalStream;
 pub(crate) use question_log::Notebook;
-
-/// One remote stream in the roster.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RemoteStream {
-    pub(crate) row: RosterEntry,
-    /// Last frame up to which its entries are held without gap.
-    pub(crate) have: Frame,
-    /// First frame from which its entries are held without gap.
-    pub(crate) since: Frame,
-}
-
-impl RemoteStream {
-    /// Whether the table holds any entry of the stream.
-    pub(crate) fn is_held(&self) -> bool {
-        self.have >= self.since
-    }
-
-    /// Frame up to which no entry of this stream is awaited.
-    #[inline]
-    fn received_frame(&self) -> Frame {
-        // Frames before a row's first one count for no peer; a row that was cut before its first
-        // frame counts for none at all.
-        let have = self.have.max(self.row.first_frame.previous());
-        if have >= self.row.last_frame { Frame::NEVER } else { have }
-    }
-}
+pub(crate) use remote::RemoteStream;
 
 /// Entries of all streams in the roster, and what simulated frames read of them.
 #[derive(Debug)]
 pub(crate) struct InputLog<I: 'static> {
-    pub(crate) table: InputRing<I>,
-    pub(crate) log: QuestionLog<I>,
-    pub(crate) local: LocalStream<I>,
+    table: InputRing<I>,
+    log: QuestionLog<I>,
+    local: LocalStream<I>,
     me: StreamId,
     /// Own row, once this peer is in the roster.
     own: Option<RosterEntry>,
@@ -62,17 +37,17 @@ pub(crate) struct InputLog<I: 'static> {
     tracks: Vec<RemoteStream>,
     pending: VecMap<StreamId, PendingStream<I>>,
     /// Frame of the live simulation.
-    pub(crate) current: Frame,
+    current: Frame,
     /// First simulated frame whose outcome a correction changed; [`Frame::NEVER`] if none.
-    pub(crate) changed: Frame,
+    changed: Frame,
     /// Corrections that changed no answer to a question.
-    pub(crate) harmless: u64,
+    harmless: u64,
     /// Presence by frame before the roster changed, kept to save an allocation.
     scratch: Vec<SlotSet>,
     /// Frame up to which all others' inputs were held at the last `update_received`.
     received: Frame,
     /// Slots present in every frame until the next change of the roster.
-    everybody: Option<SlotSet>,
+    steady_present: Option<SlotSet>,
     /// Entries were taken since the last `take_news`.
     has_news: bool,
 }
@@ -92,7 +67,7 @@ impl<I: Input> InputLog<I> {
             harmless: 0,
             scratch: Vec::new(),
             received: Frame::START,
-            everybody: None,
+            steady_present: None,
             has_news: false,
         }
     }
@@ -107,10 +82,68 @@ impl<I: Input> InputLog<I> {
         self.local.set_slots(SlotSet::EMPTY);
         self.table.clear();
         self.log.restart(frame);
-        self.everybody = None;
+        self.steady_present = None;
         self.has_news = false;
         self.current = frame;
         self.changed = Frame::NEVER;
+    }
+
+    /// Stream of the local peer.
+    #[inline]
+    pub(crate) fn local(&self) -> &LocalStream<I> {
+        &self.local
+    }
+
+    #[inline]
+    pub(crate) fn local_mut(&mut self) -> &mut LocalStream<I> {
+        &mut self.local
+    }
+
+    /// Frame of the live simulation.
+    #[inline]
+    pub(crate) fn current(&self) -> Frame {
+        self.current
+    }
+
+    /// First simulated frame that must be simulated again; later than all of them if none must.
+    #[inline]
+    pub(crate) fn first_mispredicted(&self) -> Frame {
+        self.changed
+    }
+
+    /// Corrections that changed no answer to a question.
+    pub(crate) fn harmless(&self) -> u64 {
+        self.harmless
+    }
+
+    /// Inputs of all slots in a frame that the table holds.
+    #[inline]
+    pub(crate) fn row(&self, frame: Frame) -> &[I] {
+        self.table.row(frame)
+    }
+
+    /// Number of frames the table holds.
+    #[inline]
+    pub(crate) fn frames(&self) -> u32 {
+        self.table.frames()
+    }
+
+    /// The simulation goes on with this frame.
+    #[inline]
+    pub(crate) fn advance_to(&mut self, next: Frame) {
+        self.current = next;
+    }
+
+    /// No simulated frame must be simulated again: one that is not simulated yet will use the
+    /// entries as they are then.
+    #[inline]
+    pub(crate) fn forget_future_change(&mut self) {
+        self.changed = Frame::NEVER;
+    }
+
+    #[cfg(test)]
+    pub(crate) fn mispredict(&mut self, frame: Frame) {
+        self.changed = frame;
     }
 
     /// Takes the simulation back to an earlier frame.
@@ -173,15 +206,15 @@ impl<I: Input> InputLog<I> {
 
     /// Slots present in `frame` and all after it until the roster changes.
     pub(crate) fn present_from(&mut self, frame: Frame) -> SlotSet {
-        match self.everybody {
+        match self.steady_present {
             Some(present) => present,
-            None => *self.everybody.insert(self.present_at(frame)),
+            None => *self.steady_present.insert(self.present_at(frame)),
         }
     }
 
     /// Forgets the cached presence, because the roster may change in the next frame.
     pub(crate) fn forget_present(&mut self) {
-        self.everybody = None;
+        self.steady_present = None;
     }
 
     /// Makes the inputs of a frame final: an empty slot has neutral input, even if it had a player
@@ -209,6 +242,11 @@ impl<I: Input> InputLog<I> {
         let (table, own) = (&mut self.table, self.own.as_ref());
         self.local.fill_neutral(delay, |frame, entry| put_own(table, own, frame, entry));
         before
+    }
+
+    /// Streams in the roster whose entry is missing for the next frame.
+    pub(crate) fn awaited(&self) -> impl Iterator<Item = &RemoteStream> {
+        self.tracks.iter().filter(|track| track.row.is_active() && track.have <= self.received)
     }
 
     /// Slots whose input is awaited.
@@ -414,7 +452,8 @@ impl<I: Input> InputLog<I> {
                 continue;
             }
             if let Some(pending) = self.pending.get(&row.stream) {
-                for number in row.first_frame.max(pending.first).number()..=have.min(row.last_frame).number()
+                for number in
+                    row.first_frame.max(pending.first()).number()..=have.min(row.last_frame).number()
                 {
                     let frame = Frame::new(number);
                     let Some(entry) = pending.entry(frame) else { continue };
@@ -464,8 +503,8 @@ mod tests {
     use gaggle_kit::PeerId;
 
     use super::*;
-    use crate::packet::RunsWriter;
     use crate::roster::Incarnation;
+    use crate::runs::RunsWriter;
 
     fn stream(peer: u128) -> StreamId {
         StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(1) }

@@ -8,8 +8,11 @@ mod admission;
 mod ballot;
 mod bootstrap;
 pub(crate) mod codec;
+mod collection;
 mod confirm;
 mod entry_range;
+mod epoch;
+mod fault;
 #[cfg(test)]
 mod harness;
 pub(crate) mod held;
@@ -18,32 +21,38 @@ mod install;
 mod majority;
 mod merge;
 mod messages;
+mod own_stream;
 mod peers;
 mod promise;
+mod reports;
 mod rows;
 mod rules;
 mod settings;
 mod view;
 mod view_change;
+mod watch;
 
-use std::collections::VecDeque;
-use std::hash::{Hash, Hasher};
+use gaggle_kit::{Frame, Micros, PeerId, SlotSet};
 
-use gaggle_kit::{DecodeError, Frame, Micros, PeerId, SlotSet, VecSet};
-
+use crate::entries::Entries;
 use crate::roster::{Incarnation, StreamId};
 
+use collection::Collection;
+use epoch::Epoch;
+use own_stream::OwnStream;
 use peers::Peers;
 use promise::Fence;
+use reports::Reports;
+use rows::Changes;
 use rules::Rules;
 pub(crate) use view::View;
-use view_change::Collection;
+use watch::Watch;
 
 pub(crate) use ballot::Ballot;
 pub(crate) use bootstrap::{Feed, Followed, JoinContext};
 pub(crate) use entry_range::EntryRange;
-use held::EntryIndex;
-pub(crate) use held::{Entries, EntryControl, Held, Streams};
+pub(crate) use fault::{Blame, Fault, StayEnd};
+pub(crate) use held::{EntryControl, Held, Streams};
 pub(crate) use history::{History, Lineage, MatchId, Relation, TIP_LINKS};
 pub(crate) use merge::{Acceptance, SenderStatus};
 pub(crate) use messages::{Known, Message, PeerStatus, Proposal};
@@ -63,67 +72,9 @@ pub(crate) enum Mode {
     Member,
 }
 
-/// Why a stay ended against the peer's will.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum StayEnd {
-    /// No donor fed this peer, or it was not admitted in time.
-    Starved,
-    /// A view contradicts frames this peer has confirmed.
-    Contradicted,
-}
-
-/// A provable violation: no network can cause it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// It sent an entry whose value differs from the one held.
-    EntryChanged { stream: StreamId, frame: Frame },
-    /// A value in an entry cannot be decoded.
-    Value(DecodeError),
-    /// It used a ballot above all that can have been used.
-    BallotTooHigh { number: u32 },
-    /// It sent a view that contains this peer without having asked it for a report.
-    UnsolicitedView { number: u32 },
-    /// It gave a stream slots that the game does not have.
-    UnknownSlots,
-    /// Its report cannot be true.
-    FalseReport,
-    /// It says another number of players than before.
-    SlotCountChanged { players: u8, seats: u8 },
-}
-
-/// Counts changes, so that values derived from this machine know when they are stale. It does not
-/// take part in comparisons of machines.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Epoch(u32);
-
-impl Epoch {
-    fn advance(&mut self) {
-        self.0 = self.0.wrapping_add(1);
-    }
-
-    pub(crate) fn number(self) -> u32 {
-        self.0
-    }
-}
-
-impl PartialEq for Epoch {
-    fn eq(&self, _: &Epoch) -> bool {
-        true
-    }
-}
-
-impl Eq for Epoch {}
-
-impl Hash for Epoch {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
-
 /// Tag of the status that peers assume of each other when they start together: the first one used
 /// on a link.
 pub(crate) const IMPLIED_TAG: u8 = 0;
-
-/// Most messages that wait to be sent; further ones are dropped and sent again later.
-const OUTBOX_MAX: usize = 512;
 
 /// Membership state of one peer: see the module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -131,9 +82,7 @@ pub(crate) struct Membership {
     settings: Settings,
     rules: Rules,
     me: StreamId,
-    /// Number of local players, and their preferred slots.
-    players: u8,
-    wanted: SlotSet,
+    own_stream: OwnStream,
     mode: Mode,
     lineage: Lineage,
     view: View,
@@ -141,56 +90,19 @@ pub(crate) struct Membership {
     rows: Vec<RosterEntry>,
     /// The same rows, with the changes of entries that are held but not confirmed.
     known: Vec<RosterEntry>,
-    /// Whether `known` changed since `take_roster_changed`.
-    roster_changed: bool,
-    /// The roster does not change before this frame.
-    quiet_until: Frame,
+    changes: Changes,
     /// Changes with everything this peer tells others of itself and everything it knows of them.
     epoch: Epoch,
     streams: Streams,
-    /// Index where the own entry was last found.
-    own_place: EntryIndex,
-    /// First frame of the own stream.
-    begun_at: Option<Frame>,
-    /// Last frame of the own stream, once the goodbye is written. Kept because the stream may be
-    /// forgotten before every peer has read it.
-    ended_at: Option<Frame>,
     confirmed: Frame,
     settled: Frame,
-    /// Frame up to which an observer was fed.
-    fed: Frame,
-    /// Since when neither a feed nor admission made progress.
-    starving_since: Micros,
     fence: Fence,
     /// Proposal accepted in a vote.
     accepted: Option<Proposal>,
     collection: Option<Collection>,
     peers: Peers,
-    /// Streams that the session asked to evict.
-    evicted: VecSet<StreamId>,
-    /// Highest ballot number ever seen.
-    number_seen: u32,
-    /// A peer has an open promise: its view change must be finished.
-    unfinished: bool,
-    suspicious_since: Option<Micros>,
-    /// More suspicions may follow.
-    doubtful: bool,
-    /// A view change is due and this stream must start it: since when this peer waits for that, and
-    /// at which frame.
-    stalled_by: Option<(StreamId, Micros, Frame)>,
-    /// The epoch since which no peer was missing.
-    quiescent_since: Option<Epoch>,
-    /// The epoch since which no peer was missing or joining and no message was due.
-    at_rest_since: Option<Epoch>,
-    leaving: bool,
-    slept: bool,
-    ticked_at: Option<Micros>,
-    lost: Option<StayEnd>,
-    /// An entry of which other peers hold another value.
-    contested: Option<(StreamId, Frame)>,
-    /// A stream that admitted a joiner without being the leader, and the frame in which it did.
-    false_leader: Option<(StreamId, Frame)>,
-    outbox: VecDeque<(PeerId, Message)>,
+    watch: Watch,
+    reports: Reports,
 }
 
 impl Membership {
@@ -214,43 +126,23 @@ impl Membership {
             settings,
             rules: Rules::ALL,
             me,
-            players,
-            wanted,
+            own_stream: OwnStream::new(players, wanted),
             mode: Mode::Out,
             lineage: Lineage::default(),
             view: View::founding(MatchId::default(), Vec::new()),
             rows: Vec::new(),
             known: Vec::new(),
-            roster_changed: false,
-            quiet_until: Frame::START,
+            changes: Changes::default(),
             epoch: Epoch::default(),
             streams: Streams::default(),
-            own_place: EntryIndex::default(),
-            begun_at: None,
-            ended_at: None,
             confirmed: Frame::START,
             settled: Frame::START,
-            fed: Frame::START,
-            starving_since: Micros::ZERO,
             fence: Fence::new(Ballot::FOUNDING),
             accepted: None,
             collection: None,
             peers: Peers::default(),
-            evicted: VecSet::new(),
-            number_seen: 0,
-            unfinished: false,
-            suspicious_since: None,
-            doubtful: true,
-            stalled_by: None,
-            quiescent_since: None,
-            at_rest_since: None,
-            leaving: false,
-            slept: false,
-            ticked_at: None,
-            lost: None,
-            contested: None,
-            false_leader: None,
-            outbox: VecDeque::new(),
+            watch: Watch::new(),
+            reports: Reports::default(),
         }
     }
 
@@ -268,14 +160,12 @@ impl Membership {
             self.streams.insert(row.stream, Held::from(row.first_frame));
         }
         if let Some(row) = row_of(&self.rows, self.me).copied() {
-            self.wanted = row.slots;
-            self.players = row.slots.len() as u8;
-            self.begun_at = Some(row.first_frame);
+            self.own_stream.seat(row.slots, row.first_frame);
         }
         self.mode = Mode::Member;
         self.confirmed = confirmed;
         self.settled = confirmed;
-        self.fence = Fence::new(Ballot::FOUNDING);
+        self.fence.restart(Ballot::FOUNDING);
         self.refresh();
     }
 
@@ -288,17 +178,12 @@ impl Membership {
     /// Sets whether a suspicion may be wrong or followed by more: a reachable peer was silent
     /// recently, or an unreachable one was heard not long ago.
     pub(crate) fn set_doubtful(&mut self, doubtful: bool) {
-        self.doubtful = doubtful;
+        self.watch.set_doubtful(doubtful);
     }
 
     /// Forgets the effects of this peer's messages.
     pub(crate) fn forget_peer(&mut self, peer: PeerId) {
         self.peers.remove(peer);
-    }
-
-    /// Whether a peer stalled all others recently, so that it must not be admitted as a new one.
-    pub(crate) fn is_wary_of(&self, now: Micros, peer: PeerId) -> bool {
-        self.peers.get(peer).is_some_and(|peer| peer.is_on_record(now))
     }
 
     /// A link to a peer was established: tags sent on the link before are void.
@@ -354,53 +239,24 @@ impl Membership {
     /// Highest ballot any peer was known to use.
     #[cfg(test)]
     pub(crate) fn number_seen(&self) -> u32 {
-        self.number_seen
+        self.fence.number_seen()
     }
 
     pub(crate) fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// Sets the number of frames the entries of a peer may lag when it is admitted.
-    pub(crate) fn set_lag(&mut self, peer: PeerId, frames: u32) {
-        self.peers.entry(peer).lag_frames = Some(frames);
-    }
-
-    /// Evicts this stream, though its peer may be alive.
-    pub(crate) fn evict(&mut self, stream: StreamId) {
-        if rows::is_open(&self.known, stream) && stream != self.me {
-            self.evicted.insert(stream);
-            self.epoch.advance();
-        }
-    }
-
-    /// Evicts a stream that all others have waited for too long. It is not admitted again at once.
-    /// A peer that returned under another incarnation meanwhile is spared, because the others may
-    /// not have agreed yet that the former stay is over.
-    pub(crate) fn evict_idle(&mut self, now: Micros, stream: StreamId) {
-        let is_here = rows::is_open(&self.known, stream) && self.peers.is_reachable(&self.lineage, stream);
-        if is_here && self.decide_without(stream) && stream != self.me {
-            self.peers.entry(stream.peer).bar(now, stream.incarnation);
-        }
-        self.evict(stream);
-    }
-
     /// Advances time: suspicions take effect, requests are repeated, a starving stay ends.
     pub(crate) fn tick(&mut self, now: Micros, entries: &mut dyn Entries) {
-        if self.ticked_at.is_some_and(|at| now.since(at) > self.settings.sleep_after) {
-            self.slept = true;
-            self.starving_since = now;
-            self.suspicious_since = None;
-        }
-        self.ticked_at = Some(now);
+        self.watch.tick(now, self.settings.sleep_after);
         if self.mode == Mode::Out {
             return;
         }
         self.find_myself(now);
         let satisfied = self.mode == Mode::Member && self.is_full();
         if satisfied {
-            self.starving_since = now;
-        } else if now.since(self.starving_since) >= self.settings.feed_timeout {
+            self.watch.note_progress(now);
+        } else if self.watch.starved(now) >= self.settings.feed_timeout {
             self.give_up(StayEnd::Starved);
             return;
         }
@@ -409,34 +265,28 @@ impl Membership {
             self.decide(now, false, entries);
         }
         if !self.is_at_rest() {
-            self.at_rest_since = self.may_rest().then_some(self.epoch);
+            let since = self.may_rest().then_some(self.epoch);
+            self.watch.set_at_rest(since);
         }
     }
 
     /// Advances time if only inputs were received. False if there is more to do: then call
     /// [`tick`](Membership::tick).
     pub(crate) fn rest(&mut self, now: Micros) -> bool {
-        let awake = self.ticked_at.is_some_and(|at| now.since(at) <= self.settings.sleep_after);
-        let rests = awake && self.is_at_rest();
-        if rests {
-            self.ticked_at = Some(now);
-            self.starving_since = now;
-        }
-        rests
+        self.is_at_rest() && self.watch.rest(now, self.settings.sleep_after)
     }
 
     /// Whether the last check found nothing to do and nothing has changed since. Then only inputs
     /// are due, and no goodbye is pending.
     #[inline]
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.at_rest_since.is_some_and(|epoch| epoch.number() == self.epoch.number())
+        self.watch.is_at_rest(self.epoch)
     }
 
     fn may_rest(&self) -> bool {
-        let is_quiescent = self.quiescent_since.is_some_and(|epoch| epoch.number() == self.epoch.number());
-        is_quiescent
+        self.watch.is_quiescent(self.epoch)
             && self.mode == Mode::Member
-            && !(self.leaving || self.unfinished || self.is_busy())
+            && !(self.own_stream.is_leaving() || self.watch.is_unfinished() || self.is_busy())
             && self.is_full()
             && self.promise_told().is_none()
             && self.own().is_some_and(|own| !own.is_empty())
@@ -502,27 +352,33 @@ impl Membership {
 
     /// The next message to send.
     pub(crate) fn next_message(&mut self) -> Option<(PeerId, Message)> {
-        self.outbox.pop_front()
+        self.reports.next_message()
     }
 
     /// Why the stay ended, reported once.
     pub(crate) fn take_lost(&mut self) -> Option<StayEnd> {
-        self.lost.take()
+        self.reports.take_lost()
     }
 
     /// An entry of which other peers hold another value, reported once.
     pub(crate) fn take_contested(&mut self) -> Option<(StreamId, Frame)> {
-        self.contested.take()
+        self.reports.take_contested()
     }
 
     /// A stream that admitted a joiner without leading, reported once.
     pub(crate) fn take_false_leader(&mut self) -> Option<(StreamId, Frame)> {
-        self.false_leader.take()
+        self.reports.take_false_leader()
     }
 
     /// Whether the known roster changed since the last call.
     pub(crate) fn take_roster_changed(&mut self) -> bool {
-        std::mem::take(&mut self.roster_changed)
+        self.changes.take()
+    }
+
+    /// Whether the known roster changed since
+    /// [`take_roster_changed`](Membership::take_roster_changed).
+    pub(crate) fn is_roster_changed(&self) -> bool {
+        self.changes.is_unread()
     }
 
     pub(crate) fn mode(&self) -> Mode {
@@ -549,7 +405,7 @@ impl Membership {
 
     /// Range of held entries of the own stream.
     pub(crate) fn own(&self) -> Option<&Held> {
-        self.streams.get_near(self.own_place, self.me)
+        self.own_stream.held(&self.streams, self.me)
     }
 
     /// Largest number of entries held of one other stream.
@@ -576,11 +432,19 @@ impl Membership {
         (self.mode != Mode::Out).then(|| PeerStatus {
             tip: self.lineage.tip_since(self.lineage.depth().saturating_sub(self.settings.tip_links - 1)),
             incarnation: self.me.incarnation,
-            first: self.begun_at,
-            players: self.players,
-            wanted: self.wanted,
+            first: self.own_stream.first(),
+            players: self.own_stream.players(),
+            wanted: self.own_stream.wanted(),
             knows: None,
         })
+    }
+
+    /// As [`status`](Membership::status), with the stay of `peer` that this peer knows.
+    pub(crate) fn status_for(&self, peer: PeerId) -> Option<PeerStatus> {
+        let theirs = self.latest_status(peer);
+        let knows = theirs.and_then(|theirs| Some((theirs.incarnation, theirs.first?)));
+        let knows = knows.map(|(incarnation, first)| Known { incarnation, first });
+        Some(PeerStatus { knows, ..self.status()? })
     }
 
     /// Ballot to add to a packet while a promise is open.
@@ -591,8 +455,8 @@ impl Membership {
     }
 
     fn send(&mut self, to: PeerId, message: Message) {
-        if to != self.me.peer && self.outbox.len() < OUTBOX_MAX {
-            self.outbox.push_back((to, message));
+        if to != self.me.peer {
+            self.reports.send(to, message);
         }
     }
 
@@ -608,7 +472,7 @@ impl Membership {
     }
 
     fn is_reachable(&self, stream: StreamId) -> bool {
-        let is_evicted = self.evicted.contains(&stream) && self.may_do_without_evicted();
+        let is_evicted = self.watch.evicted().contains(&stream) && self.may_do_without_evicted();
         !is_evicted && self.peers.is_reachable(&self.lineage, stream)
     }
 
@@ -617,11 +481,11 @@ impl Membership {
         self.mode = Mode::Out;
         self.epoch.advance();
         self.collection = None;
-        self.leaving = false;
+        self.own_stream.set_leaving(false);
     }
 
     fn give_up(&mut self, why: StayEnd) {
         self.quit();
-        self.lost = Some(why);
+        self.reports.lose(why);
     }
 }

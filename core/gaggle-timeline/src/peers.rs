@@ -19,6 +19,7 @@ use gaggle_link::CloseCode;
 use crate::desync::PeerAudit;
 use crate::event::SessionEvent;
 use crate::gossip::SILENCE;
+use crate::membership::{PeerStatus, REPEAT_AFTER};
 use crate::session::Cx;
 
 use clock::PeerClock;
@@ -26,8 +27,10 @@ use hello::Hello;
 use liveness::Presence;
 use stream::PeerStream;
 
-pub(crate) use hello::{Handshake, refusal};
+pub(crate) use hello::{Handshake, own_announce, refusal};
 pub(crate) use limits::Allowed;
+#[cfg(test)]
+pub(crate) use limits::FORWARDS;
 pub(crate) use liveness::{Liveness, LivenessView, ReachChange};
 pub(crate) use status::SenderContext;
 pub(crate) use stream::Sent;
@@ -86,6 +89,46 @@ impl Peer {
         self.time.begin_stay();
         self.stream.begin_stay();
         self.audit.begin_stay(agreed);
+    }
+
+    /// The roster has an open row of it, or none. `agreed` is the last frame whose hashes were
+    /// equal with all. While the match is about to start (`is_gathering`) peers without a row are
+    /// missed, too.
+    pub(crate) fn set_open(&mut self, is_open: bool, agreed: Frame, is_gathering: bool) {
+        if is_open && !self.is_open {
+            // It took the state of a peer that agreed with all.
+            self.audit.raise_agreed(agreed);
+        }
+        self.is_open = is_open;
+        if !is_open && !is_gathering {
+            // It left the roster: it is not missed, and may play again before the next check.
+            self.presence.leave();
+        }
+    }
+
+    /// The local status and its tag, if the peer is to be sent another one than it has. Called
+    /// again in the same epoch it costs nothing.
+    #[must_use]
+    pub(crate) fn tell_status(
+        &mut self,
+        now: Micros,
+        epoch: u32,
+        status: impl FnOnce(PeerId) -> Option<PeerStatus>,
+    ) -> Option<(u8, PeerStatus)> {
+        if !self.is_linked() || self.hello.told.epoch == Some(epoch) {
+            return None;
+        }
+        let Some(status) = status(self.peer) else {
+            self.hello.told.forget();
+            return None;
+        };
+        self.hello.told.epoch = Some(epoch);
+        if self.hello.told.status() == Some(&status) {
+            return None;
+        }
+        // Packets that overtake the message cannot be read yet: more of them are sent soon.
+        self.stream.lossy_until = self.stream.lossy_until.max(now + REPEAT_AFTER);
+        Some((self.hello.told.tell(status.clone()), status))
     }
 
     /// Whether packets should be exchanged with it.

@@ -290,7 +290,10 @@ mod tests {
         let mut newer = bytes.clone();
         newer[7] = 9;
         assert_eq!(refused(&newer, 77), ReplayError::VersionMismatch { theirs: 9, ours: 1 });
-        assert_eq!(ReplayError::NotAReplay.to_string(), "this is not a replay");
+        assert_eq!(
+            ReplayError::NotAReplay.to_string(),
+            "this is not a replay; give the bytes of a recorded match"
+        );
     }
 
     #[test]

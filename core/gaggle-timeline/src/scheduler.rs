@@ -7,9 +7,10 @@ mod side_sim;
 
 use gaggle_kit::{Frame, Input};
 
+use crate::Inputs;
 use crate::desync::DesyncAudit;
 use crate::input_log::InputLog;
-use crate::request::SimId;
+use crate::request::{Request, SimId};
 use crate::stats::SessionStats;
 
 pub(crate) use side_sim::{SideSim, SideStep};
@@ -145,15 +146,15 @@ impl SimScheduler {
         stats: &mut SessionStats,
         needs: SimNeeds,
     ) -> Option<Step> {
-        let current = log.current;
+        let current = log.current();
         if let Some(frame) = self.back_to.take() {
             self.saved = Some(frame);
             return Some(Step::Load(frame));
         }
-        if log.changed <= current {
+        if log.first_mispredicted() <= current {
             return Some(Step::Load(self.roll_back(log, stats)));
         }
-        log.changed = Frame::NEVER;
+        log.forget_future_change();
         if current < self.target {
             let next = current.next();
             // Only frames simulated on a prediction are returned to, and states to be hashed must
@@ -170,7 +171,7 @@ impl SimScheduler {
                 // tick.
                 return Some(Step::Retain(current));
             }
-            log.current = next;
+            log.advance_to(next);
             stats.frames += 1;
             return Some(Step::Advance(next));
         }
@@ -202,7 +203,7 @@ impl SimScheduler {
     }
 
     fn roll_back<I: Input>(&mut self, log: &mut InputLog<I>, stats: &mut SessionStats) -> Frame {
-        let (current, to) = (log.current, log.changed.previous());
+        let (current, to) = (log.current(), log.first_mispredicted().previous());
         let depth = current.since(to);
         stats.rollbacks += 1;
         stats.rollback_frames_last = depth;
@@ -215,14 +216,49 @@ impl SimScheduler {
         to
     }
 
+    /// The request of a step, with `sim` as the id of the live simulation. Frames up to `confirmed`
+    /// cannot change; states before `agreed` are no longer needed for audits.
+    #[inline]
+    pub(crate) fn request<'a, I: Input>(
+        &'a mut self,
+        step: Step,
+        sim: SimId,
+        log: &'a mut InputLog<I>,
+        audit: &DesyncAudit,
+        (confirmed, agreed): (Frame, Frame),
+    ) -> Request<'a, I> {
+        match step {
+            Step::Export(frame) => Request::Export { sim, frame, state: self.lend_state(frame) },
+            Step::Load(frame) => Request::Load { sim, frame },
+            Step::Save(frame) => Request::Save { sim, frame },
+            Step::Advance(frame) => {
+                // Confirmed inputs cannot change, so questions about them need not be remembered.
+                let inputs = match frame <= confirmed {
+                    true => past_inputs(log, audit, frame),
+                    false => log.live_inputs(frame, confirmed),
+                };
+                Request::Advance { sim, inputs }
+            }
+            Step::Hash(frame) => Request::Hash { sim, frame, hash: self.lend_hash(SimId::Live, frame) },
+            Step::Retain(frame) => Request::Retain { sim, frame, forget_before: audit.look_back(agreed) },
+            Step::Side(sim, SideStep::Load(frame)) => Request::Load { sim, frame },
+            Step::Side(sim, SideStep::Advance(frame)) => {
+                Request::Advance { sim, inputs: past_inputs(log, audit, frame) }
+            }
+            Step::Side(sim, SideStep::Hash(frame)) => {
+                Request::Hash { sim, frame, hash: self.lend_hash(sim, frame) }
+            }
+        }
+    }
+
     /// Lends the buffer for the hash of a state.
-    pub(crate) fn lend_hash(&mut self, sim: SimId, frame: Frame) -> &mut Option<u64> {
+    fn lend_hash(&mut self, sim: SimId, frame: Frame) -> &mut Option<u64> {
         self.lent = Some(Lent::Hash(sim, frame));
         &mut self.hash
     }
 
     /// Lends the buffer for the bytes of a state.
-    pub(crate) fn lend_state(&mut self, frame: Frame) -> &mut Vec<u8> {
+    fn lend_state(&mut self, frame: Frame) -> &mut Vec<u8> {
         self.lent = Some(Lent::State(frame));
         self.state.clear();
         &mut self.state
@@ -248,6 +284,16 @@ impl SimScheduler {
             Lent::Import => Answer::Imported { is_accepted: self.is_accepted },
         })
     }
+}
+
+/// Inputs of a frame that cannot change any more.
+#[inline]
+pub(crate) fn past_inputs<'a, I: Input>(
+    log: &'a InputLog<I>,
+    audit: &DesyncAudit,
+    frame: Frame,
+) -> Inputs<'a, I> {
+    Inputs::confirmed(frame, log.row(frame), audit.present_at(frame))
 }
 
 #[cfg(test)]
@@ -302,7 +348,7 @@ mod tests {
         rig.scheduler.begin_tick(frame(3));
         rig.steps(0, false);
         // Inputs of all frames arrive, but a roster change delays their confirmation.
-        rig.log.changed = frame(1);
+        rig.log.mispredict(frame(1));
         let needs = SimNeeds { sure: frame(3), confirmed: frame(2), is_export_due: true };
         let Rig { scheduler, log, audit, stats } = &mut rig;
         let steps: Vec<Step> =
@@ -317,7 +363,7 @@ mod tests {
         let (mut rig, frame) = (Rig::new(), Frame::new);
         rig.scheduler.begin_tick(frame(3));
         rig.steps(0, false);
-        rig.log.changed = frame(2);
+        rig.log.mispredict(frame(2));
         let steps = rig.steps(0, false);
         assert_eq!(steps[..2], [Step::Load(frame(1)), Step::Advance(frame(2))]);
         assert_eq!(steps.last(), Some(&Step::Advance(frame(3))));

@@ -7,11 +7,12 @@
 mod cx;
 #[cfg(test)]
 mod hostile;
+#[cfg(debug_assertions)]
+mod invariants;
 mod outbox;
 mod receive;
 mod route;
 mod settle;
-mod slow;
 mod stay;
 mod tick;
 mod transmit;
@@ -26,7 +27,7 @@ use crate::gossip::Gossip;
 use crate::input_log::InputLog;
 use crate::join::{Donor, Joiner};
 use crate::lifecycle::Lifecycle;
-use crate::membership::{self, Membership, Mode, Settings};
+use crate::membership::{Membership, Mode, Settings};
 use crate::peers::{LINKS_MAX, PeerTable};
 use crate::roster::{Incarnation, RosterEntry, StreamId};
 use crate::roster_events::RosterEvents;
@@ -75,6 +76,8 @@ pub struct Session<I: Input> {
     joiner: Joiner,
     donor: Donor,
     gossip: Gossip,
+    /// Membership changed in a handler, and its consequences are due at the end of it.
+    unsettled: bool,
 }
 
 /// Outcome of one tick.
@@ -116,6 +119,7 @@ impl<I: Input> Session<I> {
             joiner: Joiner::default(),
             donor: Donor::default(),
             gossip: Gossip::default(),
+            unsettled: false,
             cx: Cx::new::<I>(config, local, slot_count, incarnation),
         }
     }
@@ -138,7 +142,7 @@ impl<I: Input> Session<I> {
         let own = seats.iter().find(|seat| seat.peer == local).map_or(SlotSet::EMPTY, |seat| seat.slots);
         let mut session = Session::with(config, local, slot_count, own.len(), own, incarnation);
         session.life.gather(seats);
-        session.log.local.set_slots(own);
+        session.log.local_mut().set_slots(own);
         for seat in seats.iter().filter(|seat| seat.peer != local) {
             session.peers.find_or_insert(seat.peer);
         }
@@ -249,6 +253,7 @@ impl<I: Input> Session<I> {
         }
         self.cx.events.push(SessionEvent::Synchronizing { peer, count: 0, total: HANDSHAKE_STEPS });
         self.say_hello(peer);
+        self.settle();
         Ok(())
     }
 
@@ -263,17 +268,16 @@ impl<I: Input> Session<I> {
         }
         self.donor.forget(peer);
         self.forget_unlinked(index);
+        self.settle();
     }
 
     /// The link lost packets of this peer: both sides now send more often.
     pub fn handle_packet_loss(&mut self, now: Micros, peer: PeerId) {
         self.cx.advance_to(now);
         if let Some(index) = self.peers.index_of(peer) {
-            let until = now + LOSS_MEMORY;
-            let stream = &mut self.peers[index].stream;
-            (stream.lossy_until, stream.missing_until) = (until, until);
-            stream.losses.note(now);
+            self.peers[index].stream.note_loss(now, LOSS_MEMORY);
         }
+        self.settle();
     }
 
     /// Sets a local player's input from now on. Presses between two ticks are merged, so none is
@@ -283,7 +287,7 @@ impl<I: Input> Session<I> {
     /// If the slot is not local. While joining no slot is local: see
     /// [`local_slots`](Session::local_slots).
     pub fn set_input(&mut self, slot: Slot, input: I) -> Result<(), SessionError> {
-        if self.log.local.sample(slot, input) {
+        if self.log.local_mut().sample(slot, input) {
             Ok(())
         } else {
             Err(SessionError::SlotNotLocal { slot, local: self.local_slots() })
@@ -294,6 +298,12 @@ impl<I: Input> Session<I> {
     /// due. Call it [`tick_rate`](TimelineConfig::tick_rate) times per second, adjusted by
     /// [`speed_ppm`](Session::speed_ppm), then drain requests and packets.
     pub fn tick(&mut self, now: Micros) -> Tick {
+        let tick = self.route_tick(now);
+        self.settle();
+        tick
+    }
+
+    fn route_tick(&mut self, now: Micros) -> Tick {
         if self.cx.tick(now) {
             // This peer itself was suspended: silence during that time says nothing about the
             // others.
@@ -327,11 +337,11 @@ impl<I: Input> Session<I> {
             return self.tick_spectating();
         }
         self.keep_time();
-        let next = self.log.current.next();
+        let next = self.log.current().next();
         let limit = self.sure().saturating_add(self.time.prediction_frames());
         let waits = next > limit;
         let goal = self.pace(next, waits);
-        let current = self.log.current;
+        let current = self.log.current();
         let waiting_for = || self.log.waiting_for();
         let plan = self.time.plan(&mut self.cx.events, current, limit, goal, waiting_for);
         let target = match plan {
@@ -390,7 +400,7 @@ impl<I: Input> Session<I> {
 
     /// Frame of the live simulation, after the requests are drained.
     pub fn current_frame(&self) -> Frame {
-        self.log.current
+        self.log.current()
     }
 
     /// Last frame for which all input was known at the last tick.
@@ -402,13 +412,13 @@ impl<I: Input> Session<I> {
     /// frames between two ticks, too; the states of those are still predicted until the next tick
     /// corrects them.
     pub fn confirmed_state_frame(&self) -> Frame {
-        let corrected = self.log.changed.previous();
-        self.membership.confirmed().min(self.log.current).min(corrected)
+        let corrected = self.log.first_mispredicted().previous();
+        self.membership.confirmed().min(self.log.current()).min(corrected)
     }
 
     /// The newest frame for which the local players' input is fixed: input set now counts after it.
     pub fn local_input_frame(&self) -> Frame {
-        self.log.local.newest()
+        self.log.local().newest()
     }
 
     /// Last frame that all present peers said they confirmed: final for match results.
@@ -445,30 +455,6 @@ impl<I: Input> Session<I> {
         self.membership.known()
     }
 
-    /// Peers whose agreement is needed to go on without a silent one, in join order: with
-    /// [`TimelineConfig::majority`] more than half of these, or half including the first. A recent
-    /// joiner has a vote from the next view on. While too few of them are heard all wait: the
-    /// application may [leave](Session::leave) for a match of its own.
-    pub fn quorum_members(&self) -> Vec<StreamId> {
-        self.membership.voters()
-    }
-
-    /// Slots that are present at a frame.
-    pub fn slots_at(&self, frame: Frame) -> SlotSet {
-        self.log.present_at(frame)
-    }
-
-    /// Peer that leads at a frame: the first in join order.
-    pub fn leader_at(&self, frame: Frame) -> Option<PeerId> {
-        membership::leader_at(self.membership.known(), frame).map(|row| row.stream.peer)
-    }
-
-    /// Identity of the branch this peer is in: peers with the same one agree on all confirmed
-    /// frames. It changes when a peer falls silent and the others go on without it.
-    pub fn branch_id(&self) -> u64 {
-        self.membership.lineage().history().0
-    }
-
     /// Whether the session has a running match: the handshake is over, or a snapshot arrived.
     pub fn is_running(&self) -> bool {
         self.life.is_running()
@@ -487,10 +473,10 @@ impl<I: Input> Session<I> {
     /// Counters since the session began.
     pub fn stats(&self) -> SessionStats {
         SessionStats {
-            input_delay_frames: self.log.local.input_delay(),
+            input_delay_frames: self.log.local().input_delay(),
             frame_advantage_permille: self.time.advantage_permille(),
             events_dropped: self.cx.events.lost(),
-            corrections_without_rollback: self.log.harmless,
+            corrections_without_rollback: self.log.harmless(),
             entries_buffered_max: self.membership.entries_held_most(),
             ..self.cx.stats
         }

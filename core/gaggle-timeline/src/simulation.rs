@@ -59,7 +59,7 @@ impl<G: Game> Simulation<G> {
     /// are for programs with several simulations, and do nothing here.
     #[inline]
     #[must_use = "an imported state must be taken over"]
-    pub fn fulfil(&mut self, request: Request<'_, G::Input>) -> Option<Imported<G>> {
+    pub fn fulfill(&mut self, request: Request<'_, G::Input>) -> Option<Imported<G>> {
         match request {
             Request::Load { sim: SimId::Audit, frame } => {
                 self.audit = self.snapshots.retained(frame).cloned();

@@ -14,7 +14,10 @@ use crate::{Game, Inputs};
 #[non_exhaustive]
 pub enum Nondeterminism {
     /// A rollback and resimulation gave another state.
-    #[error("at {frame}, {depth} frames simulated again gave another state: {}", list(.fields))]
+    #[error(
+        "at {frame}, {depth} resimulated frames gave another state: {}; keep all that `tick` reads in the state",
+        list(.fields)
+    )]
     Rollback {
         /// Frame where it was noticed.
         frame: Frame,
@@ -24,7 +27,10 @@ pub enum Nondeterminism {
         fields: Vec<String>,
     },
     /// The same inputs from the same start gave another state.
-    #[error("at {frame}, a second run with the same inputs gave another state: {}", list(.fields))]
+    #[error(
+        "at {frame}, a second run with the same inputs gave another state: {}; read no clock, chance or hash order",
+        list(.fields)
+    )]
     Rerun {
         /// Frame where it was noticed.
         frame: Frame,
@@ -32,7 +38,10 @@ pub enum Nondeterminism {
         fields: Vec<String>,
     },
     /// A state differs after it was encoded and decoded.
-    #[error("at {frame}, the state is not what it was after encoding and decoding: {}", list(.fields))]
+    #[error(
+        "at {frame}, the state changed by encoding and decoding: {}; encode every field",
+        list(.fields)
+    )]
     Codec {
         /// Frame where it was noticed.
         frame: Frame,
@@ -40,7 +49,9 @@ pub enum Nondeterminism {
         fields: Vec<String>,
     },
     /// A state that was encoded cannot be decoded.
-    #[error("at {frame}, the state's own encoding cannot be decoded: {error}")]
+    #[error(
+        "at {frame}, the state's own encoding cannot be decoded: {error}; keep its values within its bounds"
+    )]
     Undecodable {
         /// Frame where it was noticed.
         frame: Frame,
@@ -48,7 +59,7 @@ pub enum Nondeterminism {
         error: gaggle_kit::DecodeError,
     },
     /// A copied state differs from its original.
-    #[error("at {frame}, a copy of the state differs from it: {}", list(.fields))]
+    #[error("at {frame}, a copy of the state differs: {}; copy every field", list(.fields))]
     CopyFrom {
         /// Frame where it was noticed.
         frame: Frame,
@@ -180,7 +191,7 @@ pub fn check_determinism<G: Game>(
     mut inputs: impl FnMut(Frame) -> Vec<G::Input>,
     mut present: impl FnMut(Frame) -> SlotSet,
 ) -> Result<G, Nondeterminism> {
-    let (mut straight, mut second, mut travelled) = (start.clone(), start.clone(), start.clone());
+    let (mut straight, mut second, mut traveled) = (start.clone(), start.clone(), start.clone());
     let mut test = SyncTest::new(start.clone(), 0, depth);
     let mut copy = start.clone();
     let mut roster = SlotSet::EMPTY;
@@ -200,10 +211,10 @@ pub fn check_determinism<G: Game>(
             test.set_present(roster);
         }
         test.advance(&row)?;
-        travelled.tick(&row_inputs);
-        travelled = decode_state(&encode_state(&travelled))
+        traveled.tick(&row_inputs);
+        traveled = decode_state(&encode_state(&traveled))
             .map_err(|error| Nondeterminism::Undecodable { frame, error })?;
-        if let Some(fields) = compare(&straight, &travelled) {
+        if let Some(fields) = compare(&straight, &traveled) {
             return Err(Nondeterminism::Codec { frame, fields });
         }
         copy.copy_from(&straight);

@@ -5,6 +5,7 @@
 
 mod delay;
 mod hold_meter;
+mod slow;
 mod speed;
 mod stall_timer;
 
@@ -17,7 +18,10 @@ use crate::roster::StreamId;
 use delay::DelayControl;
 use speed::{FramesQ16, Speed, frames_to_make_up};
 
-pub(crate) use hold_meter::{HoldMeter, OwnPace, SLOW_SPAN};
+use hold_meter::OwnPace;
+
+pub(crate) use hold_meter::{HoldMeter, SLOW_SPAN};
+pub(crate) use slow::StalledTick;
 pub(crate) use speed::{Advantage, FRAME_Q16};
 pub(crate) use stall_timer::StallTimer;
 
@@ -57,7 +61,7 @@ pub(crate) struct TimeSync {
     /// Frames that the window is larger by while a peer is slow, and since when.
     loosened: Option<(u32, Micros)>,
     /// Ticks of this peer beside those that are due.
-    pub(crate) own_pace: OwnPace,
+    own_pace: OwnPace,
 }
 
 /// Frame to simulate up to in a tick.
@@ -104,16 +108,6 @@ impl TimeSync {
 
     pub(crate) fn set_prediction_frames(&mut self, frames: u32) {
         self.window_frames = frames;
-    }
-
-    /// Since when the window is larger because a peer is slow.
-    pub(crate) fn loosened_since(&self) -> Option<Micros> {
-        self.loosened.map(|(_, since)| since)
-    }
-
-    /// Makes the window larger by so many frames.
-    pub(crate) fn loosen(&mut self, now: Micros, frames: u32) {
-        self.loosened = Some((frames, now));
     }
 
     /// The window is as large as usual again.

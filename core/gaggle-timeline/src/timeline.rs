@@ -84,7 +84,7 @@ impl<G: Game> Timeline<G> {
     pub fn tick(&mut self, now: Micros) -> Tick {
         let tick = self.session.tick(now);
         while let Some(request) = self.session.poll_request() {
-            if let Some(imported) = self.simulation.fulfil(request) {
+            if let Some(imported) = self.simulation.fulfill(request) {
                 self.simulation.take_over(imported, &self.session);
             }
         }
@@ -100,8 +100,8 @@ impl<G: Game> Timeline<G> {
         self.simulation.take_desync_bundle()
     }
 
-    /// State with everything confirmed and nothing predicted, if it is still held: for spectators,
-    /// results and comparisons. `None` if that frame was never simulated by itself.
+    /// State of the last confirmed frame, nothing of it predicted: for spectators, results and
+    /// comparisons. `None` if no saved state stands at exactly that frame.
     pub fn confirmed_game(&self) -> Option<(Frame, &G)> {
         self.simulation.confirmed_game(&self.session)
     }

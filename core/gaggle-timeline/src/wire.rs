@@ -2,9 +2,11 @@
 //!
 //! `Session` calls both parts. Absent: decisions.
 
+mod entries;
 mod receiver;
 mod sender;
 
+pub(crate) use entries::{EntryView, Takes, TrackView, takes};
 pub(crate) use receiver::{
     Inbound, acked_frame, check_controls, check_entry, decode, entry_range, moves_state, newest_frame,
 };

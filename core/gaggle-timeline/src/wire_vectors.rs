@@ -204,7 +204,7 @@ fn status_fields(tag: u8, status: &PeerStatus) -> String {
 }
 
 #[test]
-fn statuses_have_fields_the_reader_found() {
+fn statuses_have_fields_found_by_reader() {
     let vectors = [
         ("standing", include_str!("../vectors/standing.hex")),
         ("status_spectator", include_str!("../vectors/status_spectator.hex")),

@@ -181,7 +181,7 @@ fn future_inputs_are_fault_with_numbers() {
     let faults = faults(&world, 0);
     assert!(matches!(faults[..], [PeerFault::InputTooFarAhead { .. }]), "{faults:?}");
     let text = faults[0].to_string();
-    assert!(text.contains("although nothing after f"), "{text}");
+    assert!(text.contains("although no input after f"), "{text}");
 }
 
 #[test]
@@ -238,9 +238,12 @@ fn invalid_settings_say_what_to_change() {
         ),
         (
             new(base.clone(), &[PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(0))]),
-            "slot 0 is given to two peers, give it to one",
+            "slot 0 is given to two peers; give it to one",
         ),
-        (new(base.clone(), &two_seats()[1..]), "peer:1, the local peer, is not among the peers that start"),
+        (
+            new(base.clone(), &two_seats()[1..]),
+            "peer:1, the local peer, is not among the peers that start; add it",
+        ),
     ];
     for (said, expected) in cases {
         assert_eq!(said, expected);

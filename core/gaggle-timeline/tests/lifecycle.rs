@@ -26,7 +26,7 @@ fn four_come_one_by_one() {
     assert_eq!(cluster.stalls()[0], 0, "no peer waited for a joiner:\n{}", cluster.describe());
     for index in 0..4 {
         let joined = cluster.count(index, |event| matches!(event, SessionEvent::Joined { .. }));
-        assert_eq!(joined, 4 - index.max(1), "each is told once of everybody from itself on");
+        assert_eq!(joined, 4 - index.max(1), "a peer hears once of itself and of each later one");
     }
 }
 
@@ -117,7 +117,7 @@ fn three_peers_agree_on_last_frame_of_fourth() {
             })
         };
         assert!(last(0).is_some(), "{}", cluster.describe());
-        assert_eq!((last(0), last(0)), (last(1), last(2)), "everybody counts the same inputs of it");
+        assert_eq!((last(0), last(0)), (last(1), last(2)), "peers count different inputs of it");
     }
 }
 

@@ -86,8 +86,8 @@ fn expect_made_good(cluster: &mut Cluster, damaged: &[usize], story: &str) {
         assert!(recoveries <= 2, "{story}: {index}\n{}", cluster.describe());
         cluster.machines[index].damaged = false;
     }
-    let everybody: Vec<usize> = (0..cluster.machines.len()).collect();
-    cluster.clear_events().run_ms(3_000).expect_together(&everybody);
+    let all: Vec<usize> = (0..cluster.machines.len()).collect();
+    cluster.clear_events().run_ms(3_000).expect_together(&all);
 }
 
 #[test]

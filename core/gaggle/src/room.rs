@@ -88,8 +88,9 @@ impl<E: Engine, P: Platform> fmt::Debug for Room<E, P> {
 }
 
 impl<E: Engine, P: Platform> Room<E, P> {
-    /// Starts to play `content` solo, and requests the room that `config` names from the lobby. The
-    /// seed should be random. A game must be the state that every peer would begin with.
+    /// Starts to play `content` solo, and requests the room that `config` names from the lobby. For
+    /// a timeline, `content` is the initial game state and must be equal on all peers. The seed
+    /// should be random.
     ///
     /// # Errors
     /// If a setting is out of its range; the error names it.

@@ -105,7 +105,7 @@ impl<S: Clone> SavedStates<S> {
         state: &mut impl Simulate<I, Saved = S>,
     ) {
         while let Some(request) = room.poll_request() {
-            self.fulfil(request, state);
+            self.fulfill(request, state);
         }
         self.load_live(state);
     }
@@ -125,13 +125,14 @@ impl<S: Clone> SavedStates<S> {
             }
             let request = room.poll_request_with(|context| input(state, context.player));
             let Some(request) = request else { break };
-            self.fulfil(request, state);
+            self.fulfill(request, state);
         }
         self.load_live(state);
     }
 
-    /// Fulfils one request. Call [`load_live`](SavedStates::load_live) after the last of an update.
-    pub fn fulfil<I: Input>(&mut self, request: Request<'_, I>, state: &mut impl Simulate<I, Saved = S>) {
+    /// Fulfills one request. Call [`load_live`](SavedStates::load_live) after the last of an
+    /// update.
+    pub fn fulfill<I: Input>(&mut self, request: Request<'_, I>, state: &mut impl Simulate<I, Saved = S>) {
         match request {
             Request::Load { sim: SimId::Audit, frame } => {
                 self.load_live(state);

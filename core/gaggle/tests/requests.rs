@@ -382,7 +382,7 @@ fn update_before_requests_are_drained_is_harmless() {
         if nth % 2 == 0
             && let Some(request) = room.poll_request()
         {
-            saved.fulfil(request, held.as_mut());
+            saved.fulfill(request, held.as_mut());
         }
     }
     cluster.run_ms(1_000);
@@ -392,7 +392,7 @@ fn update_before_requests_are_drained_is_harmless() {
     let Peer::Caller(room, saved, held) = cluster.peer(1) else { unreachable!() };
     room.update(now);
     let request = room.poll_request().expect("a tick is due");
-    saved.fulfil(request, held.as_mut());
+    saved.fulfill(request, held.as_mut());
     room.leave();
     let Some(Request::Renumber { sim: SimId::Live }) = room.poll_request() else { panic!("another match") };
     cluster.run_ms(1_000);

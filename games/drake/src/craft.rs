@@ -34,6 +34,7 @@ pub(crate) const CRUISE_MAX: i32 = 150;
 const DASH: Fixed16 = Fixed16::from_int(190);
 /// Frames in which a dash lifts the cruising bound.
 pub const DASH_FRAMES: u8 = 12;
+/// Frames from a dash to the next possible one.
 pub(crate) const DASH_REST: u8 = 60;
 /// Two presses within this many frames are a double tap.
 const TAP_FRAMES: u8 = 14;
@@ -67,7 +68,7 @@ pub struct Craft {
     pub thrust: bool,
 }
 
-/// Recent button presses of one player; not sent to other peers.
+/// Recent button presses of one player, which are not sent to other peers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Hands {
     /// Frames since the turn button went down.
@@ -183,7 +184,7 @@ impl Craft {
         met
     }
 
-    /// One frame without news from its player: it keeps its velocity.
+    /// One frame without an update from its player: it keeps its velocity.
     pub fn coast(&mut self) {
         self.place = field::moved(self.place, self.velocity);
         field::keep_inside(&mut self.place, &mut self.velocity, DUCKLING_RADIUS, BOUNCE);

@@ -1,7 +1,8 @@
 //! Pictures and sound cues of the game, drawn by the arcade from a [`Drake`] it does not change.
 //!
 //! Moving things are drawn up to a frame back along their velocity, for screens of any rate;
-//! decoration is a function of frame and marks. Absent: game state, sound output.
+//! effects are functions of the frame and of game events (`Mark`). Absent: game state, sound
+//! output.
 
 // Pictures are never simulated, so floats are allowed.
 #![allow(clippy::float_arithmetic)]

@@ -98,7 +98,7 @@ impl Hornet {
         }
     }
 
-    /// Moves it by one frame towards its target. Returns whether it still flies.
+    /// Moves it by one frame toward its target. Returns whether it still flies.
     pub fn step(&mut self, prey: Option<Vec2>) -> bool {
         if let Some(prey) = prey {
             let there = field::direction(field::offset(self.place, prey));

@@ -104,7 +104,7 @@ impl Canvas {
                 let width = font::width(text, bold, track) * pixel;
                 x -= match align {
                     Align::Left => 0,
-                    Align::Centre => width / 2 / space.scale * space.scale,
+                    Align::Center => width / 2 / space.scale * space.scale,
                     Align::Right => width,
                 };
                 let mut put = |around: i32, dy: i32, color: Color| {

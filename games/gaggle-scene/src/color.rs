@@ -66,7 +66,7 @@ impl Color {
 
     /// This color mixed with gray of the same lightness; `share` is that of gray.
     #[must_use]
-    pub fn greyed(self, share: f32) -> Color {
+    pub fn grayed(self, share: f32) -> Color {
         let [r, g, b] = self.parts().map(u32::from);
         let gray = (r * 77 + g * 151 + b * 28) >> 8;
         self.mix(Color(gray << 16 | gray << 8 | gray), share)

@@ -71,9 +71,9 @@ impl Scene {
         self.word_panel(((width - wide) / 2, top, wide, tall), palette::INK, 0.92, Some(palette::MIST[0]));
         let middle = (width / 2) as f32;
         let title = fitted(title, wide - 12, true);
-        self.word(&title, middle, (top + 7) as f32, palette::FIRE[5]).centred().bold().tracked(1);
+        self.word(&title, middle, (top + 7) as f32, palette::FIRE[5]).centered().bold().tracked(1);
         for (nth, line) in (0..).zip(&lines) {
-            self.word(line, middle, (top + 20 + LINE * nth) as f32, palette::TEXT).centred();
+            self.word(line, middle, (top + 20 + LINE * nth) as f32, palette::TEXT).centered();
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
             for item in &scene.words[1..] {
                 let Item::Text { words, x: middle, y: top, align, bold, track, .. } = *item else { panic!() };
                 let half = font::width(scene.text_of(words), bold, i32::from(track)) / 2 + 1;
-                assert_eq!(align, Align::Centre);
+                assert_eq!(align, Align::Center);
                 assert!(middle as i32 - half > x && middle as i32 + half < x + wide, "{width}×{height}");
                 assert!(top as i32 > y && (top as i32) + font::CAP_ROWS < y + tall, "{width}×{height}");
                 read = format!("{read} {}", scene.text_of(words));

@@ -5,7 +5,7 @@
 use crate::{Color, Cue, ImageId};
 
 /// One item to draw. Places and sizes are in art pixels from the world's top left corner, or, in
-/// [`Scene::words`], in word pixels from the screen's.
+/// [`Scene::words`], in text pixels from the screen's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Item {
     /// An image, placed to a pixel of the screen.
@@ -94,7 +94,7 @@ pub enum Align {
     #[default]
     Left,
     /// Middle of the text.
-    Centre,
+    Center,
     /// Its right edge.
     Right,
 }
@@ -105,7 +105,7 @@ pub enum Align {
 pub struct Scene {
     /// The world, in art pixels from its top left corner, from back to front.
     pub art: Vec<Item>,
-    /// Texts over the world, in word pixels from the screen's top left corner.
+    /// Texts over the world, in text pixels from the screen's top left corner.
     pub words: Vec<Item>,
     /// Recent cues, including those that were in scenes before.
     pub cues: Vec<Cue>,
@@ -159,14 +159,14 @@ impl Scene {
         TextHandle(self.art.last_mut())
     }
 
-    /// Adds a text over the world, in word pixels.
+    /// Adds a text over the world, in text pixels.
     pub fn word(&mut self, text: &str, x: f32, y: f32, color: Color) -> TextHandle<'_> {
         let item = self.text_item(text, x, y, color);
         self.words.push(item);
         TextHandle(self.words.last_mut())
     }
 
-    /// Adds a panel over the world, in word pixels.
+    /// Adds a panel over the world, in text pixels.
     pub fn word_panel(&mut self, rect: (i32, i32, i32, i32), fill: Color, share: f32, edge: Option<Color>) {
         let (x, y, width, height) = rect;
         self.words.push(Item::Panel { x, y, width, height, fill, share: share_256(share), edge });
@@ -205,7 +205,7 @@ macro_rules! text_settings {
 
 text_settings! {
     /// Makes `x` the center of the text.
-    centred() => align = Align::Centre;
+    centered() => align = Align::Center;
     /// Makes `x` the right edge of the text.
     right() => align = Align::Right;
     /// Makes strokes two pixels wide.

@@ -63,9 +63,9 @@ pub struct Wave {
     pub queue: [u8; 3],
     /// Frames until the next rider may appear.
     pub send_in: u8,
-    /// An egg hatches only while fewer riders than this are up.
+    /// An egg hatches only while fewer riders than this are in the air or standing.
     pub limit: u8,
-    /// Riders that hunt at a time, before haste is added.
+    /// Riders that hunt at the same time; each step of haste adds one.
     pub pursuers: u8,
     /// Herns of the plan still to come.
     pub herns: u8,
@@ -73,7 +73,7 @@ pub struct Wave {
     pub hern_in: u16,
     /// Frames until the next Hern that hurries the wave along.
     pub bait_in: u16,
-    /// Index of the interval before it, in `BAIT_SECONDS`.
+    /// Index in `BAIT_SECONDS` of the interval that `bait_in` counts down.
     #[state(range = 0..=BAIT_SECONDS.len() as u8 - 1)]
     pub bait_step: u8,
     /// Frames of `Play` so far, at most 65,535.

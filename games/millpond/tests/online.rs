@@ -188,7 +188,7 @@ fn forged_thing_at_jetty_scores_nothing_and_is_removed() {
     assert_eq!(units(&company, Sort::Crate), crates, "the number of crates changed");
 }
 
-/// Claims up to `count` wanted things at least `far` from their jetty, and moves each towards it
+/// Claims up to `count` wanted things at least `far` from their jetty, and moves each toward it
 /// by `step` pixels per frame.
 fn hop(session: &mut Session, loot: &mut Loot, wish: usize, (count, far): (usize, i32), step: Fixed16) {
     let (jetty, sort) = (WISHES[wish].place(), WISHES[wish].sort);

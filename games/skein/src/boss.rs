@@ -1,4 +1,4 @@
-//! The boss of a stage: its hurts, its phases, and which of the five it is.
+//! The boss of a stage: which of the five it is, hit points and phases.
 //!
 //! Moved by [`Boss::step`], hit through [`Boss::strike`]; each boss has a file. Absent: scores, the
 //! course of the run.
@@ -20,32 +20,32 @@ pub use murmuration::{DOOR_HALF, RING_WIDTH};
 
 /// Frames without fire after a phase changed.
 pub const QUIET_FRAMES: u8 = 60;
-/// Frames of a phase after which its fire is quicker.
+/// Frames after which a phase fires faster.
 const HURRY_FRAMES: u16 = 3_600;
-/// Frames a struck boss is drawn bright.
+/// Frames in which a struck boss is drawn bright.
 const HURT_FRAMES: u8 = 3;
-/// Hurts of the five for one player.
+/// Hit points of the five bosses for one player.
 const HURTS: [u32; 5] = [330, 360, 450, 420, 640];
-/// Parts of a boss at most.
+/// Most parts of a boss.
 pub const PARTS: usize = 5;
 
 /// A part of a boss that moves by itself: a sail, an owl, a finger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Part {
-    /// Its middle, in pixels.
+    /// Column of its center, in pixels.
     pub x: i16,
-    /// Its middle, in pixels.
+    /// Row of its center, in pixels.
     pub y: i16,
-    /// Hurts left, or what its boss keeps there.
+    /// Hit points left, or another number its boss keeps.
     pub hp: u16,
-    /// What it is doing, as its boss says.
+    /// State number, whose meaning is up to the boss.
     pub state: u8,
-    /// Frames, as the state says.
+    /// Frames in or left of this state, as the boss counts.
     pub timer: u8,
 }
 
 impl Part {
-    /// Its middle, in units.
+    /// Center in units.
     pub fn spot(&self) -> Spot {
         at(self.x.into(), self.y.into())
     }
@@ -54,36 +54,37 @@ impl Part {
 /// The boss of a stage, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Boss {
-    /// The stage whose boss it is, 1 to 5; 0 is none.
+    /// Stage whose boss it is, 1 to 5; 0 if there is none.
     #[state(range = 0..=5)]
     pub kind: u8,
     /// Its phase, 0 to 2.
     #[state(range = 0..=2)]
     pub phase: u8,
-    /// Frames without fire.
+    /// Frames left without fire.
     pub quiet: u8,
-    /// Frames it is drawn bright.
+    /// Frames left in which it is drawn bright.
     pub hurt: u8,
-    /// Hurts it has left.
+    /// Hit points left.
     pub hp: u16,
-    /// Hurts at the beginning.
+    /// Hit points at the start.
     pub full: u16,
-    /// Frames of the phase.
+    /// Frames since the phase began.
     pub age: u16,
-    /// An angle that turns with its fire.
+    /// Angle of its fire, which turns.
     pub turn: u16,
-    /// Its middle, in units.
+    /// Column of its center, in units.
     pub x: i32,
-    /// Its middle, in units.
+    /// Row of its center, in units.
     pub y: i32,
-    /// What moves by itself.
+    /// Parts that move on their own.
     pub parts: [Part; PARTS],
 }
 
-/// A box that can be hit or hits: its middle, half its size in pixels, and the part it is.
+/// A box that takes damage or hits geese: center, half its width and height in pixels, number of
+/// the part.
 pub type Zone = (Spot, (i32, i32), usize);
 
-/// What came of a frame or a hit.
+/// Result of a frame or a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The next phase begins.
@@ -107,29 +108,30 @@ impl Boss {
         boss
     }
 
-    /// Whether there is one.
+    /// Whether the stage has a boss now.
     pub const fn is_here(&self) -> bool {
         self.kind != 0
     }
 
-    /// Its middle, in units.
+    /// Center in units.
     pub const fn spot(&self) -> Spot {
         (self.x, self.y)
     }
 
-    /// Whether it may fire in a turn of so many frames, quicker the longer its phase lasts.
+    /// Whether it fires in this frame, given the frames between two shots. Faster the longer the
+    /// phase lasts.
     fn is_due(&self, air: &Air<'_>, frames: u32) -> bool {
         let hurry = if self.age > HURRY_FRAMES { 75 } else { 100 };
         let interval = (air.difficulty.interval(frames) * hurry / 100).max(1);
         self.quiet == 0 && u32::from(self.age).is_multiple_of(interval)
     }
 
-    /// One step on the way to a place, in pixels.
+    /// Moves up to one step toward a place in pixels.
     fn approach(&mut self, x: i32, y: i32, step: i32) {
         (self.x, self.y) = (toward(self.x, x * PX, step), toward(self.y, y * PX, step));
     }
 
-    /// One frame: it moves and fires.
+    /// Moves and fires for one frame.
     pub fn step(&mut self, air: &mut Air<'_>) {
         self.age = self.age.saturating_add(1);
         self.quiet = self.quiet.saturating_sub(1);
@@ -144,24 +146,24 @@ impl Boss {
         }
     }
 
-    /// The ring of starlings while it is there: its middle, its radius in pixels, and its door.
+    /// Ring of starlings, if there is one: center, radius in pixels, direction of its gap.
     pub fn ring(&self) -> Option<(Spot, i32, Angle)> {
         let ring = self.parts[0];
         let is_there = self.kind == 1 && self.phase == 2 && ring.hp > 0;
         is_there.then(|| (ring.spot(), ring.hp.into(), Angle::from_bits(u16::from(ring.state) << 8)))
     }
 
-    /// Where the fist closes, and whether it does at this moment.
+    /// Place of the fist in units and whether it is closed, if one is marked or closed.
     pub fn fist(&self) -> Option<(Spot, bool)> {
         if self.kind == 5 { clutch::closing(self) } else { None }
     }
 
-    /// The row along which the Hern charges or is about to, in units.
+    /// Row in units along which Old Hern charges or is about to.
     pub fn charge(&self) -> Option<i32> {
         (self.kind == 4 && hern::is_charging(self)).then_some(self.y)
     }
 
-    /// Whether the beak of the Hern is shut, or the palm of the Clutch is open.
+    /// Whether the beak of Old Hern is shut, or the palm of the Clutch open.
     pub fn is_turned(&self) -> bool {
         match self.kind {
             4 => hern::is_shut(self),
@@ -170,7 +172,7 @@ impl Boss {
         }
     }
 
-    /// The spots that take damage.
+    /// Boxes that take damage.
     pub fn spots(&self, mut each: impl FnMut(Zone)) {
         match self.kind {
             1 => each((self.spot(), (10, 14), 0)),
@@ -182,7 +184,7 @@ impl Boss {
         }
     }
 
-    /// The bodies that hit geese.
+    /// Boxes that hit geese.
     pub fn bodies(&self, mut each: impl FnMut(Zone)) {
         match self.kind {
             2 => mill::bodies(self, each),
@@ -193,7 +195,7 @@ impl Boss {
         }
     }
 
-    /// Which geese touch a body.
+    /// Calls with each goose that touches a body.
     pub fn touch(&self, geese: &[Goose; FLOCK], mut touched: impl FnMut(usize)) {
         if !self.is_here() {
             return;
@@ -209,7 +211,7 @@ impl Boss {
         }
     }
 
-    /// Lets quills hit. Calls with the goose and the place of every hit.
+    /// Lets quills hit. Calls with the goose that shot and the place of each hit.
     pub fn strike(&mut self, quills: &mut Quills, mut hit: impl FnMut(usize, Spot)) -> Option<Change> {
         if !self.is_here() {
             return None;
@@ -241,7 +243,7 @@ impl Boss {
             .fold(None, |change, (part, hurts)| self.wound(part, *hurts).or(change))
     }
 
-    /// A part loses so many hurts.
+    /// Damages a part.
     pub fn wound(&mut self, part: usize, hurts: u16) -> Option<Change> {
         if self.quiet > QUIET_FRAMES || self.hp == 0 {
             return None;
@@ -271,7 +273,7 @@ impl Boss {
     }
 }
 
-/// The height of a wave of so many pixels, whose period is so many frames.
+/// Height of a sine wave with this amplitude in pixels and period in frames.
 fn sway(pixels: i32, age: u16, frames: i32) -> i32 {
     crate::sky::polar(Angle::from_bits((i32::from(age) * 65_536 / frames) as u16), pixels).1
 }

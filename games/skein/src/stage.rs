@@ -1,9 +1,9 @@
-//! The game as a picture: what is drawn where, and what is heard. Reads the state, never writes it.
+//! The game as a picture: what is drawn and heard. It reads the state and never writes it.
 //!
-//! Called by pages and tools. What drifts, burns and flutters is a function of the frame and of
-//! what happened, so every screen shows the same. Absent: rules.
+//! Called by pages and tools. Effects are a function of the frame and of game events (`Mark`), so
+//! every screen shows the same. Absent: rules.
 
-// Pictures are looked at, never simulated.
+// Pictures are never simulated, so floats are allowed.
 #![allow(clippy::float_arithmetic)]
 
 mod actors;
@@ -33,12 +33,12 @@ pub use sounds::{RECIPES, recipe};
 pub const STAGE_NAMES: [&str; 5] =
     ["Leaving the Fen", "Smoke over the Mere", "Cold Moon", "The Squall", "First Frost"];
 
-/// What changes the picture from one screen to another.
+/// Settings of one screen.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Audience<'a> {
-    /// What the slots are called; empty for none.
+    /// Player names by slot; empty for none.
     pub names: [&'a str; SEATS],
-    /// Which slots are played here.
+    /// Slots of local players.
     pub own: [bool; SEATS],
     /// The code of the room; empty for none.
     pub room: &'a str,
@@ -46,7 +46,7 @@ pub struct Audience<'a> {
     pub calm: bool,
     /// No captions in the middle of the picture.
     pub plain: bool,
-    /// No plaques and no course either: the game is only scenery.
+    /// No plaques and no course bar either: the game is only a background.
     pub bare: bool,
 }
 
@@ -71,12 +71,12 @@ impl Stage {
         Stage { view, album, figures, backdrop, boss, pictures: 0 }
     }
 
-    /// The images scenes of this stage refer to.
+    /// Images to which scenes of this stage refer.
     pub fn album(&self) -> &Album {
         &self.album
     }
 
-    /// The screen it was made for.
+    /// Screen for which it was made.
     pub fn view(&self) -> View {
         self.view
     }
@@ -86,7 +86,7 @@ impl Stage {
         self.pictures
     }
 
-    /// Draws `now`, or a moment so much (0 to 1) of a frame after `before`.
+    /// Draws the moment between `before` and `now` at this fraction, 0 to 1.
     pub fn draw(
         &mut self,
         now: &Skein,
@@ -98,7 +98,7 @@ impl Stage {
         scene.clear();
         self.pictures += 1;
         let between = between.clamp(0.0, 1.0);
-        // Seventy minutes of frames still leave a float sixty-fourths of a frame.
+        // Up to 2^18 frames, over an hour, an `f32` distinguishes a sixty-fourth of a frame.
         let time = (now.frame % (1 << 18)) as f32 + between - 1.0;
         let drift = if audience.calm { 0.0 } else { time };
         self.backdrop.draw(sky_of(now), drift, &mut self.album, scene);
@@ -118,7 +118,7 @@ impl Stage {
     }
 }
 
-/// Which sky a moment has: the dawn comes up with the hurts of the last boss.
+/// Number of the sky. Dawn comes as the last boss loses hit points.
 fn sky_of(game: &Skein) -> usize {
     let stage = usize::from(game.course.stage.clamp(1, 5)) - 1;
     match game.course.phase {
@@ -128,19 +128,19 @@ fn sky_of(game: &Skein) -> usize {
     }
 }
 
-/// What drawing one picture needs.
+/// Context of drawing one picture.
 struct Painter<'a> {
     scene: &'a mut Scene,
     figures: &'a Figures,
     boss: &'a BossArt,
     between: f32,
-    /// The moment in frames.
+    /// Time of the picture in frames.
     time: f32,
     audience: &'a Audience<'a>,
 }
 
 impl Painter<'_> {
-    /// Back to front.
+    /// Draws the world, back to front.
     fn world(&mut self, now: &Skein, before: &Skein) {
         effects::far_skein(self, now);
         effects::rain(self, now);
@@ -178,7 +178,7 @@ impl Painter<'_> {
         self.scene.art.push(Item::Image { image, x, y, mirrored: false, shown, flash });
     }
 
-    /// A place between two frames, in pixels; what jumped is where it is.
+    /// Interpolated place in pixels. After a jump, the new place.
     fn between(&self, before: (i32, i32), now: (i32, i32)) -> (f32, f32) {
         let jumped = (before.0 - now.0).abs() > 40 * PX || (before.1 - now.1).abs() > 40 * PX;
         let part = if jumped { 1.0 } else { self.between };
@@ -190,7 +190,7 @@ impl Painter<'_> {
         self.audience.own.get(which).copied().unwrap_or(false)
     }
 
-    /// What a goose is called.
+    /// Name shown at a goose.
     fn name(&self, which: usize) -> &str {
         const USUAL: [&str; FLOCK] =
             ["Wren", "Hob", "Ottilie", "Big Tam", "Maud", "Pip", "a young one", "a young one"];
@@ -201,7 +201,7 @@ impl Painter<'_> {
     }
 }
 
-/// Everything moves by two pixels when one's own goose is hit or a boss is beaten.
+/// Shakes the picture by two pixels when a local goose is hit or a boss is beaten.
 fn shake(game: &Skein, audience: &Audience<'_>) -> (f32, f32) {
     let cause = game.marks.recent(game.frame, 10).find(|mark| match mark.kind {
         Kind::Fall => {

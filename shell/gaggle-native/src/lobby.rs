@@ -20,7 +20,7 @@ const WRITE_BUFFER_MAX: usize = 1 << 20;
 
 /// The text is not the address of a lobby.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is not the address of a lobby, as ws://127.0.0.1:8080 or wss://play.example")]
+#[error("`{0}` is not the address of a lobby; use one such as ws://127.0.0.1:8080 or wss://play.example")]
 pub struct ParseLobbyUrlError(pub String);
 
 /// WebSocket to a lobby, for [`SocketClient`](gaggle_lobby::client::SocketClient):

@@ -33,7 +33,7 @@ impl Harness for Town {
         let peers: Vec<PeerId> = (0..3).map(|_| random_peer_id().unwrap()).collect();
         let post = SignalBoard::default();
         let servers = MeshServers { stun: vec![], relay: Some(self.relay.url()) };
-        let neighbour = |(seed, me): (u64, PeerId)| {
+        let neighbor = |(seed, me): (u64, PeerId)| {
             let link = LinkConfig {
                 heartbeat_interval: Micros::from_millis(250),
                 timeout: self.timeout(),
@@ -46,7 +46,7 @@ impl Harness for Town {
             let others = peers.iter().copied().filter(|peer| *peer != me).collect();
             LocalPeer::new(links, &post, others, self.path)
         };
-        (1..).zip(peers.iter().copied()).map(neighbour).collect()
+        (1..).zip(peers.iter().copied()).map(neighbor).collect()
     }
 
     fn wait(&mut self) -> Micros {

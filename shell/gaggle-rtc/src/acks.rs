@@ -1,18 +1,18 @@
 //! Delayed acknowledgements of a channel.
 //!
-//! `gate.rs` uses it. SCTP acknowledges every second message of a game in a datagram of its own.
-//! Here an acknowledgement waits until a message can carry it, unless the other side needs it at
+//! `gate.rs` uses it. SCTP acknowledges every second message in a datagram of its own. Here an
+//! acknowledgement waits for a data packet that can carry it, unless the other side needs it at
 //! once: with much data in flight, or after a loss. Absent: parsing (`sctp.rs`).
 
 use std::time::{Duration, Instant};
 
 use crate::sctp::{self, LoneAck};
 
-/// Longest delay. SCTP may take 200 ms, and its retransmissions wait longer than that.
+/// Longest delay of an acknowledgement. SCTP permits 200 ms, and its retransmissions wait longer.
 const WAIT: Duration = Duration::from_millis(40);
-/// Bytes received without an acknowledgement: less than the smallest congestion window.
+/// Most bytes received without an acknowledgement: less than the smallest congestion window.
 const UNACKNOWLEDGED_BYTES_MAX: usize = 1_000;
-/// Longest packet that an acknowledgement is joined to.
+/// Longest packet into which an acknowledgement is merged.
 const JOINED_BYTES_MAX: usize = 1_160;
 
 /// Acknowledgements of one channel.
@@ -34,7 +34,8 @@ impl Acks {
         }
     }
 
-    /// Bytes to send for an outgoing packet: itself, joined with an acknowledgement, or none yet.
+    /// Bytes to send for an outgoing packet: the packet, alone or with an acknowledgement merged
+    /// into it; `None` for an acknowledgement that waits.
     pub(crate) fn passing<'a>(&'a mut self, now: Instant, packet: &'a [u8]) -> Option<&'a [u8]> {
         if let Some(ack) = sctp::lone_ack(packet) {
             let is_early = self.since.is_some_and(|since| now < since + WAIT);
@@ -58,7 +59,7 @@ impl Acks {
         Some(&self.joined)
     }
 
-    /// When the waiting acknowledgement must be sent.
+    /// Time at which the waiting acknowledgement must be sent.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.waiting.and(self.since).map(|since| since + WAIT)
     }

@@ -1,6 +1,6 @@
 //! One WebRTC data channel: number 0, unordered, without retransmission, negotiated in advance.
 //!
-//! `gaggle-native` and `gaggle-relay` use it, which have the sockets. Absent: signaling, sockets.
+//! Used by `gaggle-native` and `gaggle-relay`, which own the sockets. Absent: signaling, sockets.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -20,8 +20,8 @@ use crate::contain::contain;
 use crate::gate::{Gate, guarding};
 use crate::stun::{self, TransactionId};
 
-/// Target size of datagrams: a relayed datagram of 1,117 bytes with 28 of SCTP and 37 of DTLS stays
-/// whole, for which str0m reserves 88.
+/// Target size of datagrams. It fits a relayed datagram of 1,117 bytes with 28 of SCTP and 37 of
+/// DTLS, for which str0m reserves 88.
 const WIRE_BYTES_TARGET: usize = 1_220;
 const WIRE_BYTES_WARN: usize = 1_280;
 
@@ -113,7 +113,7 @@ pub struct RtcChannel {
 }
 
 impl RtcChannel {
-    /// Unacknowledged bytes buffered; more would only be older.
+    /// Most unacknowledged bytes buffered. With more, messages would only arrive later.
     pub const BUFFERED_BYTES_MAX: usize = 64 * 1024;
 
     /// A channel before any description.
@@ -232,8 +232,8 @@ impl RtcChannel {
         self.rtc.direct_api().local_ice_credentials().ufrag
     }
 
-    /// A request that only the other side of this channel can answer, which proves that it receives
-    /// there. None before an offer was answered.
+    /// A request that only the other side of this channel can answer. The answer proves that it
+    /// receives at the address the request was sent to. None before an offer was answered.
     pub fn request(&self, id: TransactionId) -> Option<Vec<u8>> {
         let other = self.other.as_ref()?;
         Some(stun::check(id, &other.names, |bytes| sign(other.password.as_bytes(), &[bytes])))

@@ -1,6 +1,6 @@
 //! Containment of panics: unexpected input may make str0m panic, which must end only one channel.
 //!
-//! `channel.rs` uses it; panic hooks ask [`is_contained`]. Absent: the contained calls.
+//! Used by `channel.rs`; panic hooks ask [`is_contained`]. Absent: the contained calls.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +18,7 @@ pub fn is_contained() -> bool {
 /// Runs `act`; none if it panicked, after which its data must not be used.
 pub(crate) fn contain<T>(act: impl FnOnce() -> T) -> Option<T> {
     let before = CONTAINING.replace(true);
-    // The data is dropped after a panic.
+    // Unwind safe, because the data is dropped after a panic.
     let done = catch_unwind(AssertUnwindSafe(act));
     CONTAINING.set(before);
     done.ok()

@@ -1,8 +1,8 @@
-//! Guard between a channel's encryption and its SCTP.
+//! Guard between the encryption of a channel (DTLS) and its SCTP.
 //!
-//! str0m calls it through a provider of encrypted sessions. Packets that name another stream than 0
-//! never reach SCTP, which would keep state for each, and end the channel; [`crate::intake`] finds
-//! other expensive packets; outgoing acknowledgements are [joined](crate::acks). Absent: sockets.
+//! str0m calls it as the provider of DTLS sessions. It ends the channel on packets that name a
+//! stream other than 0, for which SCTP would keep state, and on data that [`crate::intake`] finds
+//! too expensive; it [delays](crate::acks) acknowledgements. Absent: sockets.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::intake::{Intake, Verdict};
 use crate::sctp;
 
 thread_local! {
-    /// Gate of the channel that is being created. str0m's provider is global, so the gate is passed
-    /// beside it in a thread-local.
+    /// Gate of the channel that is being created. The provider of str0m is global, so the gate
+    /// reaches it through a thread-local, set and taken within one call.
     static NEXT: RefCell<Option<Arc<Gate>>> = const { RefCell::new(None) };
 }
 
-/// State shared by a channel and its encrypted session.
+/// State shared by a channel and its DTLS session.
 #[derive(Debug)]
 pub(crate) struct Gate {
     began: Instant,
@@ -64,7 +64,7 @@ impl Gate {
 
 /// A provider whose sessions use the gates of their channels.
 pub(crate) fn guarding(provider: &CryptoProvider) -> CryptoProvider {
-    // One for the process, never freed.
+    // Made once per process and never freed.
     let guarding: &'static Guarding = Box::leak(Box::new(Guarding { inner: provider.dtls_provider }));
     CryptoProvider { dtls_provider: guarding, ..provider.clone() }
 }
@@ -92,7 +92,7 @@ impl DtlsProvider for Guarding {
     }
 }
 
-/// An encrypted session behind its gate.
+/// A DTLS session behind its gate.
 #[derive(Debug)]
 struct Session {
     inner: Box<dyn DtlsInstance>,
@@ -113,7 +113,7 @@ impl DtlsInstance for Session {
     fn poll_output<'a>(&mut self, buf: &'a mut [u8]) -> DtlsOutput<'a> {
         let now = self.gate.now();
         if let Some(ack) = self.acks.take_due(now) {
-            // If it cannot be sent the session is over, which is noticed elsewhere.
+            // If sending fails the session is over, which the next poll reports.
             let _ = self.inner.send_application_data(&ack);
         }
         match self.inner.poll_output(buf) {

@@ -1,18 +1,18 @@
 //! Bounds on the data that SCTP must buffer and process for the other side.
 //!
-//! `gate.rs` calls it before SCTP, which keeps every fragment until its message is complete and
-//! everything after a gap until the gap is closed, scans all of it with every chunk, and has no
-//! bounds of its own. Absent: parsing (`sctp.rs`).
+//! `gate.rs` calls it before SCTP, which has no bounds of its own: it keeps every fragment until
+//! its message is complete, keeps everything after a gap, and scans all of it for every chunk.
+//! Absent: parsing (`sctp.rs`).
 
 use crate::sctp::{self, Chunk, Ends};
 
-/// How far data may be ahead of what is acknowledged: a full room's datagrams of a quarter of a
-/// second. A sender that exceeds it before giving up a loss loses the excess, too.
+/// Most chunks ahead of the last acknowledged one: a quarter of a second of the datagrams of a full
+/// room. A sender that exceeds it before giving up a loss loses the excess too.
 const AHEAD_MAX: i32 = 1_024;
 
-/// Most fragments per message: browsers split the longest one in two or three.
+/// Most fragments of a message: browsers split the longest one into two or three.
 const PIECES_MAX: u32 = 8;
-/// Chunks remembered once there were fragments: more than can be ahead.
+/// Chunks remembered after the first fragment: more than can be ahead.
 const REMEMBERED: usize = 2_048;
 
 /// What to do with a packet.
@@ -31,19 +31,20 @@ type Seen = (u32, Ends);
 /// State about the other side's data.
 #[derive(Debug, Default)]
 pub(crate) struct Intake {
-    /// Highest acknowledged number; before the first acknowledgement, where data began.
+    /// Highest acknowledged number; before the first acknowledgement, the number before the first
+    /// data.
     acknowledged: Option<u32>,
     /// Latest chunks, from the first fragment on.
     chunks: Option<Box<[Option<Seen>]>>,
 }
 
 impl Intake {
-    /// A packet is sent.
+    /// Notes what an outgoing packet acknowledges.
     pub(crate) fn sent(&mut self, packet: &[u8]) {
         self.acknowledged = sctp::acknowledged(packet).or(self.acknowledged);
     }
 
-    /// A packet has arrived.
+    /// Judges a received packet.
     pub(crate) fn judge(&mut self, packet: &[u8]) -> Verdict {
         let (mut seen, mut verdict) = ([0_u64; 4], Verdict::Pass);
         for (kind, chunk) in sctp::chunks(packet) {
@@ -69,9 +70,9 @@ impl Intake {
         verdict
     }
 
-    /// Whether a chunk fits its neighbors: exactly the last fragment of a message is followed by
-    /// the first of another. So acknowledged messages are complete, and only what is ahead can be
-    /// buffered.
+    /// Whether a chunk fits its neighbors: the last fragment of a message, and only that, is
+    /// followed by the first of another. So every acknowledged message is complete, and SCTP
+    /// buffers only chunks ahead.
     fn fits(&mut self, number: u32, ends: Ends) -> bool {
         if self.chunks.is_none() && ends.is_first && ends.is_last {
             return true;
@@ -88,7 +89,7 @@ impl Intake {
         let at = |number: u32| chunks[number as usize % REMEMBERED].filter(|(known, _)| *known == number);
         let is_after = at(number.wrapping_sub(1)).is_none_or(|(_, before)| before.is_last == ends.is_first);
         let is_before = at(number.wrapping_add(1)).is_none_or(|(_, after)| ends.is_last == after.is_first);
-        // Fragments of its message around it.
+        // Number of consecutive fragments of its message before and after it.
         let back = (0..PIECES_MAX)
             .take_while(|nth| at(number.wrapping_sub(*nth)).is_some_and(|(_, ends)| !ends.is_first));
         let on = (0..PIECES_MAX)

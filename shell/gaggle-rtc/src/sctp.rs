@@ -1,15 +1,14 @@
-//! The parts of SCTP (RFC 9260) needed to guard a channel: streams a packet names, its chunks, and
-//! acknowledgements to join.
+//! Parsing of SCTP packets (RFC 9260) as far as guarding a channel needs it: streams a packet
+//! names, its chunks, and merging a lone acknowledgement into the next data packet.
 //!
-//! `gate.rs`, `intake.rs` and `acks.rs` use it. Packets are complete here, and parsed before any
-//! state is kept for them. Absent: SCTP associations.
+//! Used by `gate.rs`, `intake.rs` and `acks.rs`; keeps no state. Absent: SCTP associations.
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
-/// Ports, tag and checksum.
+/// Common header: ports, tag and checksum.
 const HEADER_BYTES: usize = 12;
 const CHECKSUM_AT: usize = 8;
-/// Kind, flags and length.
+/// Chunk header: kind, flags and length.
 const CHUNK_HEADER_BYTES: usize = 4;
 /// An acknowledgement that reports no gaps and no duplicates.
 const PLAIN_ACK_BYTES: usize = 16;
@@ -31,8 +30,8 @@ const UNORDERED: u8 = 0b100;
 /// Offset of an acknowledgement's gap count, and of the gaps.
 const GAP_COUNT_AT: usize = 12;
 const GAPS_AT: usize = 16;
-/// Reset parameters that list streams, with the offset of the list: own streams, and the other
-/// side's.
+/// Kinds of reset parameters that list streams, with the offset of the list: own streams, and those
+/// of the other side.
 const LISTING_RESETS: [(u16, usize); 2] = [(13, 16), (14, 8)];
 
 static CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
@@ -40,8 +39,8 @@ static CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI)
 /// Packet of a lone acknowledgement.
 pub(crate) type LoneAck = [u8; LONE_ACK_BYTES];
 
-/// Whether a packet names any stream but number 0. A malformed packet names none: nothing is kept
-/// for it.
+/// Whether a packet names any stream but number 0. A malformed packet names none, as SCTP keeps
+/// nothing for it.
 pub(crate) fn mentions_another_stream(packet: &[u8]) -> bool {
     chunks(packet).any(|(kind, chunk)| match kind {
         DATA | INTERLEAVED_DATA => number(chunk, 8).is_some_and(|stream| stream != 0),
@@ -60,7 +59,8 @@ pub(crate) fn mentions_another_stream(packet: &[u8]) -> bool {
 pub(crate) enum Chunk {
     /// An unordered message or a fragment of one, with its number.
     Data { number: u32, ends: Ends },
-    /// An ordered or empty message, or an acknowledgement that names something twice.
+    /// A protocol violation: an ordered or empty message, or an acknowledgement with overlapping
+    /// gaps.
     Broken,
     /// Any other chunk.
     Other,
@@ -103,7 +103,7 @@ fn names_each_once(ack: &[u8]) -> bool {
     true
 }
 
-/// Number up to which a packet acknowledges, if it does.
+/// Number up to which a packet acknowledges; `None` without an acknowledgement.
 pub(crate) fn acknowledged(packet: &[u8]) -> Option<u32> {
     let (_, ack) = chunks(packet).find(|(kind, _)| *kind == ACK)?;
     ack.get(4..8).and_then(|number| number.try_into().ok()).map(u32::from_be_bytes)
@@ -157,7 +157,7 @@ fn pieces(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether a list of entries that begin with a stream number names a stream other than 0.
+/// Whether any entry of a list names a stream other than 0. Each entry begins with a stream number.
 fn lists_another(list: Option<&[u8]>, entry_bytes: usize) -> bool {
     list.unwrap_or_default()
         .chunks(entry_bytes)

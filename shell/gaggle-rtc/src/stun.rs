@@ -1,7 +1,7 @@
-//! STUN messages (RFC 8489): requests for the own public address and their responses, and signed
+//! STUN messages (RFC 8489): requests for the own public address, their responses, and signed
 //! connectivity checks.
 //!
-//! Carriers and the relay use it. Absent: ICE, sockets.
+//! Used by carriers and the relay. Absent: ICE, sockets.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -18,10 +18,10 @@ const XOR_MAPPED_ADDRESS: u16 = 0x0020;
 const SOFTWARE: u16 = 0x8022;
 const FINGERPRINT: u16 = 0x8028;
 const ICE_CONTROLLED: u16 = 0x8029;
-/// Padding of a request, which makes it longer than any response: servers that send no more bytes
-/// than they receive answer at once.
+/// Padding that makes a request longer than any response: servers that send no more bytes than they
+/// receive can answer at once.
 const FILLING: [u8; 24] = *b"gaggle, which asks amply";
-/// Length with its header.
+/// Length of the attribute with its header.
 const MESSAGE_INTEGRITY_BYTES: usize = 24;
 const FINGERPRINT_BYTES: usize = 8;
 const FINGERPRINT_MASK: u32 = 0x5354_554e;
@@ -38,9 +38,9 @@ pub type TransactionId = [u8; 12];
 pub enum Stun<'a> {
     /// A request for the sender's public address.
     Request(TransactionId),
-    /// An ICE check of a connection.
+    /// An ICE connectivity check.
     ConnectivityCheck {
-        /// The receiver's part of the user name.
+        /// Part of the user name before the colon, which is the name of the receiver.
         name: &'a str,
     },
     /// A response with the public address.
@@ -72,7 +72,7 @@ pub(crate) fn check(id: TransactionId, username: &str, sign: impl Fn(&[u8]) -> [
     let mut bytes = short_request(id).to_vec();
     put(&mut bytes, USERNAME, username.as_bytes());
     put(&mut bytes, PRIORITY, &CHECK_PRIORITY.to_be_bytes());
-    // A tie-breaker of zero yields to every other.
+    // A tie-breaker of zero yields the controlling role to any other.
     put(&mut bytes, ICE_CONTROLLED, &[0; 8]);
     // The signature covers the length including itself, and so does the fingerprint.
     set_length(&mut bytes, MESSAGE_INTEGRITY_BYTES);
@@ -134,7 +134,7 @@ pub fn read(bytes: &[u8]) -> Option<Stun<'_>> {
     match kind {
         REQUEST => Some(match attribute(body, USERNAME)? {
             None => Stun::Request(id),
-            // The receiver's name, a colon, the sender's name.
+            // Name of the receiver, a colon, name of the sender.
             Some(name) => Stun::ConnectivityCheck { name: str::from_utf8(name).ok()?.split(':').next()? },
         }),
         RESPONSE => Some(Stun::Response(id, unmask(attribute(body, XOR_MAPPED_ADDRESS)??, &id)?)),

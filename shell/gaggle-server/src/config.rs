@@ -20,6 +20,8 @@ use thiserror::Error;
 use crate::client_address::Prefix;
 use arguments::Name;
 use check::MESSAGE_RATES;
+#[cfg(not(all(feature = "redis", feature = "sign-in", feature = "tls")))]
+pub(crate) use check::left_out;
 pub use value::{Duration, List, Secret};
 use value::{Setting, SettingValue};
 
@@ -28,7 +30,7 @@ use value::{Setting, SettingValue};
 #[non_exhaustive]
 pub enum ConfigError {
     /// A file cannot be read.
-    #[error("cannot read {path}: {error}")]
+    #[error("cannot read {path}: {error}; check path and permissions")]
     File {
         /// Path of the file.
         path: PathBuf,
@@ -36,7 +38,7 @@ pub enum ConfigError {
         error: std::io::Error,
     },
     /// A file is not valid TOML.
-    #[error("{path} is not valid: {text}")]
+    #[error("{path} is not valid TOML: {text}")]
     Syntax {
         /// Path of the file.
         path: PathBuf,
@@ -52,7 +54,7 @@ pub enum ConfigError {
         text: String,
     },
     /// A setting with a wrong value.
-    #[error("{origin}: `{name}` cannot be `{value}`: {expected}")]
+    #[error("{origin}: `{name}` cannot be `{value}`; give {expected}")]
     Value {
         /// File, variable or flag that contains it.
         origin: String,
@@ -466,11 +468,11 @@ mod tests {
             (&["--silent-after", "1m"], "there is no setting `--silent-after`: it is now `--idle-timeout`"),
             (
                 &["--listen", "8080"],
-                "--listen: `listen` cannot be `8080`: an address and port, as 127.0.0.1:8080",
+                "--listen: `listen` cannot be `8080`; give an address and port, as 127.0.0.1:8080",
             ),
             (
                 &["--reconnect-grace", "soon"],
-                "--reconnect-grace: `reconnect_grace` cannot be `soon`: a time, as 250ms, 10s, 5m or 2h",
+                "--reconnect-grace: `reconnect_grace` cannot be `soon`; give a time, as 250ms, 10s, 5m or 2h",
             ),
             (&["--listen"], "`--listen` needs a value"),
             (&["listen"], "`listen` is not a flag: flags begin with `--` (see --help)"),
@@ -490,7 +492,7 @@ mod tests {
             ),
             (
                 &["--relay-network-rate", "many"],
-                "--relay-network-rate: `relay_network_rate` cannot be `many`: a whole number",
+                "--relay-network-rate: `relay_network_rate` cannot be `many`; give a whole number",
             ),
             (&["--messages-per-address", "0"], "`messages_per_address` is 1 to 1000000 a second"),
             (&["--threads", "100000"], "`threads` cannot be 100000: at most 256, 0 chooses"),
@@ -505,7 +507,7 @@ mod tests {
             ),
             (
                 &["--proxies", "10.0.0.0/33"],
-                "--proxies: `proxies` cannot be `10.0.0.0/33`: an address, as 10.0.0.1, or a prefix, as 10.0.0.0/8",
+                "--proxies: `proxies` cannot be `10.0.0.0/33`; give an address, as 10.0.0.1, or a prefix, as 10.0.0.0/8",
             ),
             (
                 &["--ice", "stun.example"],
@@ -526,7 +528,7 @@ mod tests {
             ),
             (
                 &["--config", "/no/such/file"],
-                "cannot read /no/such/file: No such file or directory (os error 2)",
+                "cannot read /no/such/file: No such file or directory (os error 2); check path and permissions",
             ),
         ] {
             let error = Config::load(flags.iter().map(ToString::to_string), []).unwrap_err();

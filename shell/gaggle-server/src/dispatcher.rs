@@ -16,8 +16,8 @@ use gaggle_kit::{Micros, PeerId};
 use gaggle_lobby::directory::command::{MarkStored, Tick};
 use gaggle_lobby::directory::{Directory, LogEntry};
 use gaggle_lobby::node::{
-    AuditRecord, ConnectionId, Identity, Node, NodeConfig, NodeMessage, NodeStats, ParsedMessage, Purpose,
-    Query,
+    AuditRecord, ConnectionId, Exceeded, Identity, Node, NodeConfig, NodeMessage, NodeStats, ParsedMessage,
+    Purpose, Query,
 };
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::RoomView;
@@ -31,8 +31,7 @@ use crate::identity::TokenVerifier;
 use crate::metrics::Histogram;
 use crate::notes;
 use crate::server::LEASE;
-use crate::shared::redis::Start;
-use crate::shared::{Logged, Position, Share, unavailable};
+use crate::shared::{Logged, Position, Share, Start, unavailable};
 use crate::socket::{LobbySocket, Socket};
 use crate::storage::{Listener, Outcome, Storage, StorageThread};
 
@@ -66,6 +65,8 @@ const STORAGE_DOUBT: Micros = Micros::from_secs(60);
 /// State of a server for operators.
 pub(crate) struct Snapshot {
     pub(crate) tally: NodeStats,
+    /// How often clients exceeded each limit.
+    pub(crate) exceeded: Exceeded,
     pub(crate) connections: usize,
     pub(crate) rooms: usize,
     /// Some of its rooms.
@@ -328,6 +329,7 @@ impl Dispatcher {
         let machines = self.lock();
         Snapshot {
             tally: machines.node.tally().clone(),
+            exceeded: machines.node.exceeded().clone(),
             connections: machines.node.connection_count(),
             rooms: machines.node.rooms().count(),
             views: machines.node.rooms().take(rooms_max).cloned().collect(),

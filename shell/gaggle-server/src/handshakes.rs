@@ -52,6 +52,11 @@ impl Handshakes {
         true
     }
 
+    /// Handshakes that were rejected by the rate of their network.
+    pub(crate) fn exceeded(&self) -> u64 {
+        self.pace.as_ref().map_or(0, Pace::exceeded)
+    }
+
     /// Runs a handshake to its end, each step when its network is scheduled.
     pub(crate) async fn run<F: Future>(&self, network: u64, handshake: F) -> F::Output {
         let mut handshake = pin!(handshake);
@@ -241,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn cancelled_waiter_is_skipped() {
+    async fn canceled_waiter_is_skipped() {
         let permits = PermitQueue::new(1);
         let held = permits.take(1).await;
         let gone = tokio::time::timeout(Duration::from_millis(1), permits.take(2)).await;

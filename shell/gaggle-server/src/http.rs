@@ -21,7 +21,6 @@ use hyper::upgrade::{Upgraded, on};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio_rustls::server::TlsStream;
 use tracing::{debug, warn};
 
 use crate::assets::{Accepts, Assets};
@@ -35,11 +34,15 @@ use crate::operator::{self, Operator, Standing};
 use crate::pace::Pace;
 use crate::page_policy::{PagePolicy, inline_scripts};
 use crate::progress::bounded;
+use crate::tls::{self, Tls};
 
 type Answer = Response<Answered>;
 
 /// Time for a request's headers to arrive.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Limits of connections and requests, as the operators' table names them.
+pub(crate) const HTTP_LIMITS: [&str; 4] =
+    ["http_connections", "http_requests", "tls_handshakes", "operator_guesses"];
 /// Longest request with headers, in bytes.
 const REQUEST_BYTES_MAX: usize = 16_384;
 /// Requests per connection; further ones need another connection.
@@ -62,6 +65,8 @@ pub(crate) struct Site {
     pub(crate) policy: PagePolicy,
     pub(crate) sources: Vec<Arc<dyn MetricsSource>>,
     pub(crate) upgrades: Vec<Arc<dyn Upgrade>>,
+    /// TLS of connections that come without a proxy.
+    pub(crate) tls: Option<Tls>,
     pub(crate) doorkeeper: Arc<HandshakeLimit>,
     /// Rate of requests per network, if limited.
     pub(crate) requests: Option<Pace>,
@@ -79,25 +84,13 @@ impl Site {
         self.proxies.iter().any(|prefix| prefix.contains(address))
     }
 
-    /// Serves one connection until it ends, becomes a WebSocket or is closed to make room.
-    pub(crate) async fn serve_plain(self: Arc<Site>, stream: TcpStream, remote: SocketAddr, pass: Pass) {
-        self.serve(TokioIo::new(stream), remote, pass).await;
-    }
-
-    /// Serves one TLS connection, like [`Site::serve_plain`].
-    pub(crate) async fn serve_tls(
-        self: Arc<Site>,
-        stream: TlsStream<TcpStream>,
-        remote: SocketAddr,
-        pass: Pass,
-    ) {
-        self.serve(TokioIo::new(stream), remote, pass).await;
-    }
-
-    async fn serve<S>(self: Arc<Site>, stream: TokioIo<S>, remote: SocketAddr, pass: Pass)
+    /// Serves one connection, plain or TLS, until it ends, becomes a WebSocket or is closed to make
+    /// room.
+    pub(crate) async fn serve<S>(self: Arc<Site>, stream: S, remote: SocketAddr, pass: Pass)
     where
         TokioIo<S>: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
     {
+        let stream = TokioIo::new(stream);
         let pass = Arc::new(pass);
         let service = {
             let pass = pass.clone();
@@ -245,6 +238,14 @@ impl Site {
         metrics::counter(&mut out, "gaggle_http_evicted_total", about, evicted);
         let about = "Wrong operator tokens.";
         metrics::counter(&mut out, "gaggle_operator_guesses_total", about, self.operator.wrong_count());
+        let exceeded = [
+            refused,
+            self.requests.as_ref().map_or(0, Pace::exceeded),
+            self.tls.as_ref().map_or(0, Tls::exceeded),
+            self.operator.exceeded(),
+        ];
+        metrics::limited(&mut out, "http", HTTP_LIMITS.into_iter().zip(exceeded));
+        metrics::limited(&mut out, "lobby", snapshot.exceeded.iter());
         self.sources.iter().for_each(|source| source.render(&mut out));
         with_type(StatusCode::OK, out.into(), "text/plain; version=0.0.4")
     }
@@ -401,9 +402,8 @@ pub(crate) fn take_back(upgraded: Upgraded, address: IpAddr) -> Option<Accepted>
     let (tcp, tls, read) = match upgraded.downcast::<TokioIo<TcpStream>>() {
         Ok(parts) => (parts.io.into_inner(), None, parts.read_buf),
         Err(upgraded) => {
-            let parts = upgraded.downcast::<TokioIo<TlsStream<TcpStream>>>().ok()?;
-            let (tcp, tls) = parts.io.into_inner().into_inner();
-            (tcp, Some(tls), parts.read_buf)
+            let (tcp, tls, read) = tls::take_back(upgraded)?;
+            (tcp, Some(tls), read)
         }
     };
     Some(Accepted { stream: tcp.into_std().ok()?, tls, read: read.to_vec(), address })

@@ -1,6 +1,10 @@
 //! The server as a library: the binary and tests start it the same way.
 //!
 #![doc = include_str!("../README.md")]
+#![cfg_attr(
+    not(feature = "redis"),
+    allow(dead_code, unused_variables, reason = "a shared log uses what one process does not")
+)]
 
 pub mod assets;
 mod background;
@@ -12,11 +16,13 @@ mod dispatcher;
 mod embedded;
 mod extensions;
 mod handshake_limit;
+#[cfg(feature = "tls")]
 mod handshakes;
 mod http;
 mod ice;
+#[cfg_attr(not(feature = "sign-in"), path = "left_out/identity.rs")]
 mod identity;
-#[cfg(test)]
+#[cfg(all(test, feature = "tls"))]
 mod limits;
 pub mod metrics;
 mod notes;
@@ -29,6 +35,7 @@ mod server;
 mod shared;
 mod socket;
 pub mod storage;
+#[cfg_attr(not(feature = "tls"), path = "left_out/tls.rs")]
 mod tls;
 
 pub use background::BackgroundServer;

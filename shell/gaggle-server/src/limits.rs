@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use gaggle_kit::Micros;
 use gaggle_kit::rate_limit::{Bound, LimitRow, RateLimit};
+use gaggle_lobby::node::Exceeded;
 use gaggle_lobby::rules::Rules;
 
 use crate::config::Config;
+use crate::http::HTTP_LIMITS;
 use crate::{handshake_limit, handshakes, operator, relay, server};
 
 /// Rows of the table in groups, with headings.
@@ -106,4 +108,12 @@ fn operator_guide_has_table_of_limits() {
         guide.contains(&text),
         "docs/guide/limits.md has another table of limits; the right one is\n\n{text}"
     );
+}
+
+#[test]
+fn metrics_name_limits_as_table_does() {
+    let names = |rows: Vec<LimitRow>| rows.into_iter().map(|row| row.name).collect::<Vec<_>>();
+    assert_eq!(names(of_http(&Config::default())), HTTP_LIMITS);
+    let counted: Vec<&str> = Exceeded::default().iter().map(|(name, _)| name).collect();
+    assert_eq!(names(of_lobby(&Rules::default())), counted);
 }

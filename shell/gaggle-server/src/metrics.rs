@@ -46,6 +46,15 @@ fn number(out: &mut String, name: &str, about: &str, kind: &str, value: u64) {
     let _ = writeln!(out, "# HELP {name} {about}\n# TYPE {name} {kind}\n{name} {value}");
 }
 
+/// Appends how often each limit of one part of the server was exceeded.
+pub(crate) fn limited<'a>(out: &mut String, part: &str, counts: impl Iterator<Item = (&'a str, u64)>) {
+    let name = format!("gaggle_{part}_limited_total");
+    let _ = writeln!(out, "# HELP {name} Times each limit was exceeded.\n# TYPE {name} counter");
+    for (limit, count) in counts {
+        let _ = writeln!(out, "{name}{{limit=\"{limit}\"}} {count}");
+    }
+}
+
 /// Durations in buckets.
 #[derive(Debug, Default)]
 pub struct Histogram {

@@ -56,6 +56,11 @@ impl Operator {
         self.token.is_some()
     }
 
+    /// Tokens that were not checked, after too many wrong ones.
+    pub(crate) fn exceeded(&self) -> u64 {
+        self.guesses.exceeded()
+    }
+
     /// Wrong tokens so far.
     pub(crate) fn wrong_count(&self) -> u64 {
         self.wrong.load(Ordering::Relaxed)
@@ -67,7 +72,7 @@ impl Operator {
         let given = given.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         let (Some(token), Some(given)) = (&self.token, given) else { return Standing::Stranger };
         let (network, now) = (network(client), Instant::now());
-        if self.guesses.is_spent(network, now) {
+        if self.guesses.rejects(network, now) {
             return Standing::Guessing;
         }
         // Hashes are compared, so that timing reveals nothing about the token.
@@ -83,7 +88,8 @@ impl Operator {
 
 /// Data of the page.
 pub(crate) fn state(dispatcher: &Dispatcher, sources: &[Arc<dyn MetricsSource>]) -> Value {
-    let Snapshot { tally, connections, rooms, views, uptime, stored, lost } = dispatcher.snapshot(ROOMS_MAX);
+    let Snapshot { tally, connections, rooms, views, uptime, stored, lost, .. } =
+        dispatcher.snapshot(ROOMS_MAX);
     let codes = |counts: &std::collections::BTreeMap<gaggle_lobby::RejectionCode, u64>| {
         counts
             .iter()

@@ -3,6 +3,7 @@
 //! Requests, TLS handshakes and guesses of the operator's token are limited with it. Absent: what
 //! is limited, connection counts (`handshake_limit.rs`).
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,13 +18,15 @@ const PREFIXES_MAX: usize = 32_768;
 pub(crate) struct Pace {
     began: Instant,
     used: Mutex<KeyedRateLimiter<Prefix>>,
+    exceeded: AtomicU64,
 }
 
 impl Pace {
     /// Once per `every`, with a burst.
     pub(crate) fn new(every: Duration, burst: u32) -> Pace {
         let limit = RateLimit::every(micros(every), burst.into());
-        Pace { began: Instant::now(), used: Mutex::new(KeyedRateLimiter::new([limit], PREFIXES_MAX)) }
+        let used = Mutex::new(KeyedRateLimiter::new([limit], PREFIXES_MAX));
+        Pace { began: Instant::now(), used, exceeded: AtomicU64::new(0) }
     }
 
     /// Counts one use of this network and returns how long to wait. If that exceeds `wait_max`,
@@ -31,13 +34,23 @@ impl Pace {
     pub(crate) fn take(&self, network: u64, now: Instant, wait_max: Duration) -> Result<Duration, Duration> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let wait = used.try_acquire_within(self.time(now), prefixes(network), &[(0, 1)], micros(wait_max));
-        wait.map(duration).map_err(duration)
+        wait.map(duration).map_err(|wait| {
+            self.exceeded.fetch_add(1, Ordering::Relaxed);
+            duration(wait)
+        })
     }
 
-    /// Whether this network would have to wait.
-    pub(crate) fn is_spent(&self, network: u64, now: Instant) -> bool {
+    /// How often a use was rejected.
+    pub(crate) fn exceeded(&self) -> u64 {
+        self.exceeded.load(Ordering::Relaxed)
+    }
+
+    /// Whether this network would have to wait, and is rejected for it.
+    pub(crate) fn rejects(&self, network: u64, now: Instant) -> bool {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.retry_after(self.time(now), prefixes(network), &[(0, 1)]) > Micros::ZERO
+        let is_spent = used.retry_after(self.time(now), prefixes(network), &[(0, 1)]) > Micros::ZERO;
+        self.exceeded.fetch_add(u64::from(is_spent), Ordering::Relaxed);
+        is_spent
     }
 
     fn time(&self, now: Instant) -> Micros {
@@ -66,12 +79,13 @@ mod tests {
         let (pace, now) = (Pace::new(SECOND, 3), Instant::now());
         let take = |at: Duration| pace.take(1, now + at, 2 * SECOND);
         assert_eq!([(); 3].map(|()| take(Duration::ZERO)), [Ok(Duration::ZERO); 3]);
-        assert!(pace.is_spent(1, now) && !pace.is_spent(2, now));
+        assert!(pace.rejects(1, now) && !pace.rejects(2, now));
         assert_eq!([take(Duration::ZERO), take(Duration::ZERO)], [Ok(SECOND), Ok(2 * SECOND)]);
         assert_eq!(take(Duration::ZERO), Err(3 * SECOND), "it is not counted");
         assert_eq!(take(Duration::ZERO), Err(3 * SECOND));
         assert_eq!(take(10 * SECOND), Ok(Duration::ZERO));
-        assert!(!pace.is_spent(1, now + 10 * SECOND));
+        assert!(!pace.rejects(1, now + 10 * SECOND));
+        assert_eq!(pace.exceeded(), 3, "of the network that was refused");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! `server.rs` calls it. Absent: forwarding.
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::extensions::{Extensions, Lobby, Upgrade, UpgradedStream};
 use crate::http::take_back;
-use crate::metrics::{Figures, MetricsSource, counter, gauge};
+use crate::metrics::{Figures, MetricsSource, counter, gauge, limited};
 use crate::server::StartError;
 
 const PATH: &str = "/relay";
@@ -112,11 +112,7 @@ impl MetricsSource for Mount {
         for (name, about, value) in totals.counters() {
             counter(out, &format!("gaggle_relay_{name}_total"), about, value);
         }
-        let name = "gaggle_relay_limited_total";
-        let _ = writeln!(out, "# HELP {name} Times each limit was exceeded.\n# TYPE {name} counter");
-        for (row, count) in self.0.limits() {
-            let _ = writeln!(out, "{name}{{limit=\"{}\"}} {count}", row.name);
-        }
+        limited(out, "relay", self.0.limits().into_iter().map(|(row, count)| (row.name, count)));
     }
 
     fn figures(&self) -> Figures {

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use gaggle_kit::Micros;
-use gaggle_kit::rate_limit::network;
 use gaggle_lobby::message::server::Relay;
 use gaggle_lobby::node::NodeConfig;
 use gaggle_lobby::{NodeId, TicketSigner};
@@ -21,7 +20,6 @@ use gaggle_websocket::Reactor;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
-use tokio_rustls::TlsAcceptor;
 use tracing::{debug, info, warn};
 
 use crate::assets::Folder;
@@ -31,7 +29,6 @@ use crate::config::Config;
 use crate::dispatcher::Dispatcher;
 use crate::extensions::{Extensions, Lobby};
 use crate::handshake_limit::{HandshakeLimit, Pass};
-use crate::handshakes::Handshakes;
 use crate::http::Site;
 use crate::ice::{ConfiguredIce, is_turn};
 use crate::identity::TokenVerifier;
@@ -43,14 +40,12 @@ use crate::shared::Share;
 use crate::shared::redis::Store;
 use crate::socket::{LobbyHandler, reactor_config};
 use crate::storage::{SqliteStorage, Storage};
-use crate::tls;
+use crate::tls::Tls;
 
 /// Interval of the lobby's timers; none needs to be more exact.
 const TICK: Duration = Duration::from_millis(50);
 /// Pause between batches when more is due than one batch, so that messages are handled in between.
 const PIECE_PAUSE: Duration = Duration::from_millis(1);
-/// Time for a TLS handshake.
-const TLS_TIMEOUT: Duration = Duration::from_secs(5);
 /// Burst of a network's rate limit, in seconds of its rate.
 pub(crate) const REQUEST_BURST: u32 = 10;
 /// Time to write last entries to the shared log when stopping.
@@ -85,7 +80,7 @@ pub enum StartError {
     #[error("the system provides no random bytes: {0}")]
     Entropy(getrandom::Error),
     /// The system provides too few threads.
-    #[error("cannot start threads: {0}")]
+    #[error("cannot start threads: {0}; raise the limit of processes or lower `threads`")]
     Threads(io::Error),
     /// A setting cannot be used.
     #[error("{0}")]
@@ -110,7 +105,7 @@ impl Server {
     /// If the certificate or the ticket secret cannot be used.
     pub fn check(config: &Config) -> Result<(), StartError> {
         if let (Some(certificate), Some(key)) = (&config.tls_certificate, &config.tls_key) {
-            tls::acceptor(certificate, key).map_err(StartError::Setting)?;
+            Tls::new(certificate, key, config.rate_limits).map_err(StartError::Setting)?;
         }
         if config.ticket_secret.is_some() {
             ticket_secret(config)?;
@@ -144,7 +139,7 @@ impl Server {
         config.warnings().iter().for_each(|warning| warn!("{warning}"));
         let tls = match (&config.tls_certificate, &config.tls_key) {
             (Some(certificate), Some(key)) => {
-                Some(tls::acceptor(certificate, key).map_err(StartError::Setting)?)
+                Some(Tls::new(certificate, key, config.rate_limits).map_err(StartError::Setting)?)
             }
             _ => None,
         };
@@ -169,6 +164,7 @@ impl Server {
             assets,
             disk: Disk::default(),
             policy: PagePolicy::read(&config.page_policy, tls.is_some()).map_err(StartError::Setting)?,
+            tls,
             sources: metrics,
             upgrades,
             doorkeeper: Arc::new(HandshakeLimit::default()),
@@ -181,9 +177,7 @@ impl Server {
             has_unnamed_proxy: AtomicBool::new(false),
             next_connection: AtomicU64::new(1),
         });
-        let handshakes = Handshakes::new(config.rate_limits);
-        let tls = tls.map(|acceptor| Arc::new(Tls { acceptor, handshakes }));
-        tasks.extend([tokio::spawn(accept(listener, site.clone(), tls)), tokio::spawn(tick(dispatcher))]);
+        tasks.extend([tokio::spawn(accept(listener, site.clone())), tokio::spawn(tick(dispatcher))]);
         info!(%address, "serving");
         Ok(Server { address, lobby, site, relay, drain: config.drain.0, tasks })
     }
@@ -353,13 +347,7 @@ fn without_password(url: &str) -> String {
     }
 }
 
-/// Certificate and handshake scheduling.
-struct Tls {
-    acceptor: TlsAcceptor,
-    handshakes: Handshakes,
-}
-
-async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<Arc<Tls>>) {
+async fn accept(listener: TcpListener, site: Arc<Site>) {
     loop {
         match listener.accept().await {
             Ok((stream, remote)) => {
@@ -368,7 +356,7 @@ async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<Arc<Tls>>) {
                     debug!(%remote, "connection rejected: its network has too many idle ones");
                     continue;
                 };
-                tokio::spawn(serve(stream, remote, site.clone(), tls.clone(), pass));
+                tokio::spawn(serve(stream, remote, site.clone(), pass));
             }
             Err(error) => {
                 // Out of file descriptors: waits instead of retrying in a busy loop.
@@ -379,21 +367,10 @@ async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<Arc<Tls>>) {
     }
 }
 
-async fn serve(stream: TcpStream, remote: SocketAddr, site: Arc<Site>, tls: Option<Arc<Tls>>, pass: Pass) {
-    let Some(tls) = tls else { return site.serve_plain(stream, remote, pass).await };
-    let network = network(remote.ip());
-    if !site.is_proxy(remote.ip()) && !tls.handshakes.may_begin(network).await {
-        return debug!(%remote, "connection rejected: too many TLS handshakes");
-    }
-    let handshake = tls.handshakes.run(network, tls.acceptor.accept(stream));
-    let accepted = tokio::select! {
-        accepted = tokio::time::timeout(TLS_TIMEOUT, handshake) => accepted,
-        () = pass.has_to_leave() => return debug!(%remote, "closed to make room for other networks"),
-    };
-    match accepted {
-        Ok(Ok(stream)) => site.serve_tls(stream, remote, pass).await,
-        Ok(Err(error)) => debug!(%remote, %error, "TLS handshake failed"),
-        Err(_) => debug!(%remote, "TLS handshake timed out"),
+async fn serve(stream: TcpStream, remote: SocketAddr, site: Arc<Site>, pass: Pass) {
+    match &site.tls {
+        Some(tls) => tls.serve(stream, remote, site.clone(), pass).await,
+        None => site.serve(stream, remote, pass).await,
     }
 }
 

@@ -4,6 +4,7 @@
 //! `dispatcher.rs` appends and applies entries; `redis.rs` carries them. Absent: content of
 //! entries.
 
+#[cfg_attr(not(feature = "redis"), path = "left_out/redis.rs")]
 pub(crate) mod redis;
 
 use std::collections::BTreeMap;
@@ -106,6 +107,13 @@ pub(crate) struct Position {
     pub(crate) at: u64,
     /// Name of that entry, see [`Logged::name`]. A store that lost entries reuses their numbers.
     pub(crate) name: String,
+}
+
+/// Initial state of a directory.
+pub(crate) struct Start {
+    pub(crate) directory: Directory,
+    pub(crate) position: Position,
+    pub(crate) time: Micros,
 }
 
 /// An entry as read from the log.

@@ -31,7 +31,7 @@ const GROUP_MAX: usize = 256;
 
 /// Why storing or reading failed.
 #[derive(Debug, Error)]
-#[error("storage failed: {0}")]
+#[error("storage failed: {0}; check the data folder and its disk")]
 pub struct StorageError(pub String);
 
 /// Effect of a stored match.

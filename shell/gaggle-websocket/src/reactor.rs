@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 use gaggle_kit::rate_limit::RateLimit;
 use mio::event::Event;
 use mio::{Events, Interest, Poll, Token, Waker};
-use rustls::ServerConnection;
 use tracing::{debug, error};
 
 use crate::codec::{Decoder, FrameError, Message, MessageKind, Queue};
 use crate::connection::Connection;
 use crate::id_hasher::IdHasher;
 use crate::line::{Line, Outcome, READ_BYTES, ReadResult, Reading};
+use crate::tls::TlsSession;
 
 /// Reads of one connection before others get their turn.
 const READS_PER_TURN: usize = 2;
@@ -94,7 +94,7 @@ pub struct Accepted {
     /// The stream, in non-blocking mode.
     pub stream: TcpStream,
     /// Its TLS state, if it is encrypted.
-    pub tls: Option<ServerConnection>,
+    pub tls: Option<TlsSession>,
     /// Bytes received after the handshake.
     pub read: Vec<u8>,
     /// Address of the client, also behind a proxy.

@@ -1,4 +1,4 @@
-//! A match of gander played by bots, drawn from a seed.
+//! A match of gander played by bots, determined by a seed.
 //!
 //! Called by all commands that show or measure matches. Absent: pictures.
 

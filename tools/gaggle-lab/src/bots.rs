@@ -1,6 +1,6 @@
-//! Bots that join a real server's rooms and play over real links, as a load.
+//! Load generator: bots that join rooms of a real server and play over real links.
 //!
-//! Nothing but the players is simulated. Called by `main.rs`. Absent: single bots (`bots/`).
+//! Only the players are simulated. Called by `main.rs`. Absent: single bots (`bots/`).
 
 mod bot;
 mod shared_bot;
@@ -20,7 +20,7 @@ use bot::Flyer;
 use shared_bot::{Brawler, Rower, Shared};
 use tally::{Tally, Told};
 
-/// Time between two turns of all bots: a quarter of a frame.
+/// Time between two updates of a bot: a quarter of a frame.
 const TURN: Duration = Duration::from_millis(4);
 /// Time between two reports of a bot.
 const TELL_EVERY: Duration = Duration::from_millis(250);
@@ -34,9 +34,9 @@ enum Game {
     Millpond,
 }
 
-/// A bot and its room.
+/// A bot with its room.
 trait Player {
-    /// Does what is due.
+    /// Runs the frames that are due.
     fn play(&mut self);
     /// Reports its figures.
     fn told(&mut self) -> Told;
@@ -129,7 +129,7 @@ fn play(options: &Options, mut progress: impl FnMut(String)) -> Result<Tally, St
     })
 }
 
-/// Waits until they have played long enough or have failed.
+/// Waits until the bots have played long enough or have failed.
 fn watch(options: &Options, board: &Mutex<Vec<Told>>, progress: &mut impl FnMut(String)) -> Tally {
     let mut tally = Tally::new(options.rooms, options.players);
     let began = Instant::now();
@@ -154,7 +154,7 @@ fn watch(options: &Options, board: &Mutex<Vec<Told>>, progress: &mut impl FnMut(
     }
 }
 
-/// Drives some of the bots, from the start of each until all are to stop.
+/// Drives some of the bots from the start of each to the common end.
 fn drive(
     options: &Options,
     numbers: impl Iterator<Item = usize>,

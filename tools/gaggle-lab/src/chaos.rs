@@ -1,7 +1,7 @@
-//! Chaos matches of the timeline: one per seed, in virtual time, with every fault at once.
+//! Chaos matches of the timeline: one per seed, in virtual time, with all kinds of faults.
 //!
-//! In the end all faults heal, and all peers must agree with each other and with what players
-//! pressed. Called by `main.rs`. Absent: the match itself (`company.rs`).
+//! In the end all faults heal, and all peers must agree with each other and with the recorded
+//! inputs. Called by `main.rs`. Absent: the match itself (`company.rs`).
 
 mod broth;
 mod chronicle;
@@ -30,20 +30,20 @@ use plan::{MACHINES, MACHINES_DRAWN, Plan};
                         that game: each of them has options of its own, see its --help."
 )]
 pub(crate) struct Options {
-    /// Which seeds; the second number is the first that is left out
+    /// Range of seeds; the second number is excluded
     #[arg(long, default_value = "0..100", value_name = SEEDS, value_parser = parse_seeds)]
     seeds: (u64, u64),
-    /// How many machines play, 2 to 8; 3 to 6 as the seed says if not given, and in either case up
-    /// to 3 more spectate
+    /// Number of playing peers, 2 to 8; by default 3 to 6, drawn from the seed. Up to 3 more
+    /// spectate
     #[arg(long, value_parser = value_parser!(u8).range(MACHINES))]
     peers: Option<u8>,
-    /// Minutes of every match, in virtual time, 1 to 1440
+    /// Minutes of each match, in virtual time, 1 to 1440
     #[arg(long, default_value_t = 2, value_parser = value_parser!(u64).range(1..=MINUTES_MAX))]
     minutes: u64,
-    /// How many matches at once, 1 to 1024; one for every core if not given
+    /// Number of matches at once, 1 to 1024; by default one per core
     #[arg(long, value_parser = value_parser!(u16).range(1..=THREADS_MAX))]
     threads: Option<u16>,
-    /// Require a majority to evict a peer in every match, not only where the seed says so
+    /// Require a majority to evict a peer in every match, not only where the seed chooses it
     #[arg(long)]
     majority: bool,
     #[command(flatten)]
@@ -64,12 +64,12 @@ impl Options {
     }
 }
 
-/// Least matches, and minutes of each, from which events of many matches are required.
+/// Least matches, and least minutes of each, for requiring events that need many matches.
 const MATCHES_JUDGED_MIN: u64 = 20;
 const MATCH_MINUTES_JUDGED_MIN: u64 = 2;
-/// Least matches from which rare events are required.
+/// Least matches for requiring rare events.
 const MATCHES_JUDGED_WHOLE_MIN: u64 = 100;
-/// Least minutes of all matches from which frequent events are required.
+/// Least minutes of all matches together for requiring frequent events.
 const MINUTES_JUDGED_MIN: u64 = 10;
 
 /// Plays one match; a panic is a failure.
@@ -87,15 +87,15 @@ struct Together {
     with_recovery: u64,
     with_chain: u64,
     stood_still: u64,
-    /// Matches in which a damaged state can be recovered, and in which the match goes on whichever
-    /// peer is lost.
+    /// Matches in which enough peers play to recover a damaged state, and in which the others go on
+    /// without any one peer.
     can_recover: u64,
     go_on: u64,
     /// Matches that a peer with another build tried to join.
     with_stranger: u64,
     /// Matches whose state takes thousands of packets to send.
     with_large_state: u64,
-    /// Matches in lockstep, and seconds in which a machine was on in one of the others.
+    /// Matches in lockstep, and seconds that peers ran in the other ones.
     in_lockstep: u64,
     rollback_seconds: u64,
     digests: Digests,
@@ -125,17 +125,18 @@ impl Together {
         self.in_lockstep += u64::from(shown.is_lockstep);
         self.rollback_seconds += if shown.is_lockstep { 0 } else { shown.peer_seconds };
         self.sum.strangers_refused += shown.strangers_refused;
-        // Without a majority no peer can go on, so nothing more happens.
+        // Without a majority the match stays stalled, so later events cannot happen.
         self.can_recover += u64::from(shown.can_recover && !shown.stood_still);
         self.go_on += u64::from(shown.goes_on && !shown.stood_still);
     }
 
-    /// Events that were required and did not happen: such a run proves nothing. A single seed that
-    /// is repeated requires none, and events that cannot happen in a match are not required of it.
+    /// Required events that did not happen, without which the run proves nothing. A single repeated
+    /// seed requires none, and a match requires only events that can happen in it.
     fn too_little(&self, minutes: u64) -> Option<String> {
         let (tally, all_minutes) = (&self.sum.tally, self.matches * minutes);
         let went_on = self.go_on * minutes;
-        // In a match of two each peer can miss only one, and a stalled one reports no other loss.
+        // In a match of two a peer can miss only one other, and a stalled peer reports no further
+        // loss.
         let returns_due = all_minutes - (self.matches - self.can_recover) * minutes / 2;
         let always = [
             ("rollbacks per machine and second", tally.rollbacks, self.rollback_seconds),

@@ -1,6 +1,6 @@
 //! Readable form of a desync bundle: both states, the inputs between, and what differs.
 //!
-//! Called by `main.rs`. Of gander it names fields; of an unknown game it lists bytes. Absent:
+//! Fields of gander have names; of other games bytes are listed. Called by `main.rs`. Absent:
 //! detection of desyncs.
 
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use gaggle_kit::{Frame, Slot, StateHasher};
 use gaggle_timeline::{DesyncBundle, DesyncDiff};
 use gander::Gander;
 
-/// Most differences shown; a wrong state soon differs everywhere.
+/// Most differences shown: a wrong state soon differs everywhere.
 const LINES_MAX: usize = 40;
 
 /// Shows states, inputs and differences of a desync bundle, of gander field by field, of any other
@@ -31,7 +31,7 @@ pub(crate) fn show(options: &Options) -> Result<String, String> {
 fn describe(bytes: &[u8]) -> Result<String, String> {
     let bundle = DesyncBundle::decode(bytes).map_err(|error| error.to_string())?;
     let (of, apart) = match bundle.game_fingerprint {
-        // Its bytes can still be of another version.
+        // The bytes can still be of another version.
         gander::FINGERPRINT => match bundle.diff::<Gander>() {
             Ok(view) => ("it is of gander".to_owned(), fields(&bundle, &view)),
             Err(error) => (format!("it says it is of gander, but {error}"), raw(&bundle)),

@@ -14,7 +14,7 @@ use crate::png_file;
 /// Options of the statistics.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Matches of each crew
+    /// Matches per crew
     #[arg(long, default_value_t = 200)]
     matches: u64,
     /// Waves to show
@@ -25,7 +25,7 @@ pub(crate) struct Options {
     out: PathBuf,
 }
 
-/// Players of one curve.
+/// A group of bots, one curve of the chart.
 struct Crew {
     name: &'static str,
     players: u8,
@@ -200,7 +200,7 @@ fn axes(scene: &mut Scene, frame: Frame, chart: &Chart, waves: usize) {
     }
     for wave in (0..waves).filter(|wave| (wave + 1) % 5 == 0 || *wave == 0) {
         let (at, _) = place(frame, chart.top, waves, wave, 0.0);
-        scene.text(&format!("{}", wave + 1), at as f32, (y + height - 20) as f32, palette::FAINT).centred();
+        scene.text(&format!("{}", wave + 1), at as f32, (y + height - 20) as f32, palette::FAINT).centered();
     }
 }
 

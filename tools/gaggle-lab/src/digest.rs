@@ -1,8 +1,8 @@
 //! Digests of chaos runs: one hash per seed over every packet sent and every state confirmed.
 //!
 //! Equal digests before and after a change mean that no byte on the wire and no state changed.
-//! Called by the three kinds of chaos. Absent: names of types and fields, so that a rename changes
-//! no digest.
+//! Called by the chaos commands (`chaos.rs`, `replica_chaos.rs`, `game_chaos.rs`). Absent: names of
+//! types and fields, so that a rename changes no digest.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,8 +61,7 @@ pub(crate) fn digest_of(hashes: &[u64]) -> u64 {
     hasher.finish()
 }
 
-/// Seeds of both texts must have the same hash. Seeds of one text alone are not compared, but at
-/// least one must be.
+/// Compares the hashes of seeds that are in both texts; at least one must be.
 fn compare(recorded: &str, found: &str) -> Result<String, String> {
     let split = |line: &str| line.rsplit_once(' ').map(|(seed, hash)| (seed.to_owned(), hash.to_owned()));
     let recorded: BTreeMap<String, String> = recorded.lines().filter_map(split).collect();

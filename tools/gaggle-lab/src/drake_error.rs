@@ -1,7 +1,7 @@
-//! Error of the place at which another player's drake is drawn, in three ways of drawing.
+//! Error of the place at which the drake of another player is drawn, for three ways of drawing: as
+//! the game does, at the newest update, and interpolated at a fixed delay.
 //!
-//! As drake draws it, at its newest update, and interpolated at a fixed delay. Called by `main.rs`.
-//! Absent: the way drake draws (`drake`).
+//! Called by `main.rs`. Absent: the way drake draws (`drake`).
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ pub(crate) struct Options {
     out: PathBuf,
 }
 
-/// A machine whose slot a bot plays.
+/// Peer whose slot a bot plays.
 pub(crate) struct DrakePart {
     pub(crate) coop: Coop,
     bot: Bot,
@@ -120,7 +120,7 @@ fn apart(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Plays, and measures at the third machine the drakes of the second one and of the host.
+/// Plays, and measures on the third peer the drakes of the second one and of the leader.
 pub(crate) fn measure(seconds: u32, seed: u64) -> Result<Errors, String> {
     let mut company: Cluster<DrakePart> = Cluster::of(3, seed, conditions())?;
     let mut errors = Errors::default();
@@ -161,7 +161,7 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 300\" font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"640\" height=\"300\" fill=\"#0a0c18\"/>\n",
     );
-    // Curves of the share of time in which the error is below a number of pixels.
+    // Curves: share of time in which the error is below a number of pixels.
     let (left, top, wide, high, most) = (60.0, 40.0, 540.0, 200.0, 24.0);
     for tick in 0..=6 {
         let x = left + wide * f64::from(tick) / 6.0;

@@ -1,6 +1,6 @@
 //! Seeds for the fuzzers of gander: states of various moments, and scripts of rosters and pads.
 //!
-//! To be written again whenever the state changes. Called by `main.rs`. Absent: the fuzz targets
+//! Run it again whenever the state changes. Called by `main.rs`. Absent: the fuzz targets
 //! (`fuzz/`).
 
 use std::fs;
@@ -114,7 +114,7 @@ pub(crate) fn write(options: &Options) -> Result<String, String> {
     Ok(format!("{}: {} moments, {} scripts", options.out.display(), MOMENTS.len(), SCRIPTS.len()))
 }
 
-/// State of the first match in which the moment comes within a minute.
+/// State of the first match in which this moment occurs within a minute.
 fn reach(moment: &Moment) -> Result<Gander, String> {
     let Moment { wave, players, versus, skill, found, name } = *moment;
     for seed in 0..2000 {

@@ -1,8 +1,8 @@
-//! Chaos of drake and millpond: groups of bots on bad networks, with deaths, returns and
+//! Chaos of drake and millpond: groups of bots on bad networks, with crashes, returns and
 //! partitions.
 //!
-//! In the end all faults heal, and all sessions must agree. Called by `main.rs`. Absent: the
-//! timeline's chaos (`chaos.rs`).
+//! In the end all faults heal, and all sessions must agree. Called by `main.rs`. Absent: chaos of
+//! the timeline (`chaos.rs`).
 
 use clap::{Args, ValueEnum, value_parser};
 use drake::{Bout, Craft, Egg, Hornet, Lantern, Puffball, Rock, SEATS, Shot, Standing};
@@ -23,7 +23,7 @@ pub(crate) struct Options {
     /// Game to play
     #[arg(long, value_enum, default_value_t = Game::Drake)]
     game: Game,
-    /// Which seeds; the second number is the first that is left out
+    /// Range of seeds; the second number is excluded
     #[arg(long, default_value = "0..10", value_name = SEEDS, value_parser = parse_seeds)]
     seeds: (u64, u64),
     /// Seconds of faults in every run, in virtual time, 1 to 86400
@@ -39,7 +39,7 @@ enum Game {
     Millpond,
 }
 
-/// Machines of a group: one per boat or slot, none of them the leader's own bot.
+/// Peers of a group: one per boat or slot, none of them a bot of the leader.
 const PEERS: usize = 4;
 /// Frames after healing within which all must agree.
 const PATIENCE: u32 = 60 * 60;
@@ -51,9 +51,9 @@ struct Tally {
     host_deaths: u32,
     returns: u32,
     splits: u32,
-    /// Changes of the leader, as most machines saw it.
+    /// Changes of the leader, counted by the peer that saw most.
     lead_changes: u32,
-    /// Objects that were equal at all machines in the end.
+    /// Objects that were equal on all peers in the end.
     compared: u64,
     updates: u64,
     slowest: u32,
@@ -73,7 +73,7 @@ impl Tally {
         self.slowest = self.slowest.max(other.slowest);
     }
 
-    /// Events that did not happen, without which the runs prove nothing.
+    /// Required events that did not happen, without which the runs prove nothing.
     fn too_little(&self) -> Option<String> {
         let wanted = [
             ("deaths", self.deaths),
@@ -88,11 +88,11 @@ impl Tally {
     }
 }
 
-/// Knowledge that all machines must share, as texts, so that a difference can be read.
+/// State that all peers must share, as texts, so that a difference can be read.
 trait Agreed: Part {
     /// All objects and values of a session.
     fn known(session: &Session) -> Vec<String>;
-    /// Number of objects of each kind in the leader's game, exactly.
+    /// Number of objects of each kind in the game of the leader, exactly.
     fn played(&self) -> Vec<(&'static str, usize)>;
     /// The same numbers in a session.
     fn counted(session: &Session) -> Vec<(&'static str, usize)>;
@@ -112,7 +112,7 @@ fn count<T>(pool: &[Option<T>]) -> usize {
 impl Agreed for DrakePart {
     fn known(session: &Session) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        // Without what only the leader counts, and what changes in every frame.
+        // Leaves out what only the leader counts and what changes in every frame.
         list(session, &mut all, |it: &Standing| {
             format!("{:?}", Standing { growing: 0, gap: 0, safe: 0, peas: 0, ..*it })
         });
@@ -227,7 +227,7 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
     let mut led: Option<MemberId> = None;
     for frame in 0..seconds * 60 {
         company.frame();
-        // As the last running machine sees it.
+        // Leader in the view of the last running peer.
         let seen = company.machines.iter().flatten().rev().find(|machine| machine.session.is_member());
         if let Some(lead) = seen.and_then(|machine| machine.session.roster().leader())
             && led.replace(lead.id).is_some_and(|before| before != lead.id)

@@ -67,7 +67,7 @@ enum Command {
     Desync(desync::Options),
     /// Writes seeds for the fuzzers of gander
     FuzzSeeds(fuzz_seeds::Options),
-    /// Shares objects on bad networks, one group of machines per seed
+    /// Shares objects on bad networks, one group of peers per seed
     ReplicaChaos(replica_chaos::Options),
 }
 

@@ -1,6 +1,6 @@
 //! Load of a pond of four hundred things: bytes to each receiver, age, and jumps on screen.
 //!
-//! Called by `main.rs`. Absent: limits of the documentation.
+//! Called by `main.rs`. Absent: targets, which are in the documents.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -28,7 +28,7 @@ pub(crate) struct Options {
     seed: u64,
 }
 
-/// A machine whose boat a bot rows.
+/// Peer whose boat a bot rows.
 pub(crate) struct MillpondPart {
     pub(crate) mill: Mill,
     bot: Bot,
@@ -74,7 +74,7 @@ impl Part for MillpondPart {
 pub(crate) struct Load {
     /// Bits received in a second, of every receiver and every second.
     pub(crate) rates: Vec<f64>,
-    /// Milliseconds since the known state of a near, moving thing was true.
+    /// Age in milliseconds of the received state of near, moving things.
     pub(crate) ages: Vec<f64>,
     /// Pixels a thing jumped in the frame in which its authority changed, beyond its movement.
     pub(crate) jumps: Vec<f64>,
@@ -112,11 +112,11 @@ pub(crate) fn measure(options: &Options) -> Result<Load, String> {
         Cluster::of(options.players.clamp(2, 6), options.seed, conditions())?;
     let peers = company.machines.len();
     let mut load = Load::default();
-    // Recent true states of what each machine has authority over.
+    // Recent true states of the objects under the authority of each peer.
     let mut truths: Vec<BTreeMap<ObjectId, VecDeque<(Micros, Words)>>> = vec![BTreeMap::new(); peers];
     let mut seen: Vec<Screen> = vec![Screen::new(); peers];
     let mut had_before = vec![0; peers];
-    // Half a minute for all to join and receive the whole pond.
+    // Half a minute in which all join and receive the whole pond.
     let settle = 60 * 15;
     for frame in 0..settle + options.seconds * 60 {
         company.frame();

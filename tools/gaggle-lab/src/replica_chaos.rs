@@ -1,7 +1,7 @@
-//! Chaos of replicated objects: groups of machines in virtual time on bad networks, one per seed.
+//! Chaos of replicated objects: groups of peers in virtual time on bad networks, one per seed.
 //!
-//! In the end all faults heal, and all machines must know the same. Called by `main.rs`. Absent:
-//! the groups (`replica_chaos/group.rs`).
+//! In the end all faults heal, and all peers must have the same objects. Called by `main.rs`.
+//! Absent: the groups (`replica_chaos/group.rs`).
 
 mod group;
 mod plan;
@@ -17,19 +17,19 @@ use crate::runs::{MINUTES_MAX, SEEDS, each_seed, parse_seeds, survive};
 use group::{Group, Tally};
 use plan::{OBJECTS, PEERS, Plan};
 
-/// Shares objects on bad networks, one group of machines per seed
+/// Shares objects on bad networks, one group of peers per seed
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Which seeds; the second number is the first that is left out
+    /// Range of seeds; the second number is excluded
     #[arg(long, default_value = "0..50", value_name = SEEDS, value_parser = parse_seeds)]
     seeds: (u64, u64),
-    /// How many machines, 2 to 32; 2 to 6 as the seed says if not given
+    /// Number of peers, 2 to 32; by default 2 to 6, drawn from the seed
     #[arg(long, value_parser = value_parser!(u8).range(PEERS))]
     peers: Option<u8>,
-    /// How many objects, 1 to 10000; 20 to 199 as the seed says if not given
+    /// Number of objects, 1 to 10000; by default 20 to 199, drawn from the seed
     #[arg(long, value_parser = value_parser!(u16).range(OBJECTS))]
     objects: Option<u16>,
-    /// Minutes of every run, in virtual time, 1 to 1440
+    /// Minutes of each run, in virtual time, 1 to 1440
     #[arg(long, default_value_t = 2, value_parser = value_parser!(u64).range(1..=MINUTES_MAX))]
     minutes: u64,
     #[command(flatten)]
@@ -52,7 +52,7 @@ struct Together {
 }
 
 impl Together {
-    /// Events that were required and did not happen: such a run proves nothing.
+    /// Required events that did not happen, without which the run proves nothing.
     fn too_little(&self, minutes: u64) -> Option<String> {
         let all = self.runs * minutes;
         let tally = &self.tally;

@@ -1,6 +1,6 @@
 //! Runs of many seeds: ranges of seeds, threads, and panics that fail one run alone.
 //!
-//! Called by all kinds of chaos. Absent: what a run does.
+//! Called by the chaos commands. Absent: what a run does.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -29,7 +29,7 @@ pub(crate) fn each_seed((first, end): (u64, u64), threads: Option<u16>, work: im
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.map_or_else(cores, usize::from);
     let waiting = Mutex::new(first..end);
-    // A statement of its own, so that no thread waits for a seed while another one runs.
+    // A statement of its own, so that the lock is released before the run.
     let next = || waiting.lock().ok()?.next();
     thread::scope(|scope| {
         for _ in 0..threads.min(usize::try_from(end - first).unwrap_or(threads)) {

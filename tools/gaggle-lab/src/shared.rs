@@ -1,4 +1,4 @@
-//! Machines that share a world over a simulated network, each played by a bot.
+//! Peers of a replica session over a simulated network, each played by a bot.
 //!
 //! Called by measurements and chaos of drake and millpond. Absent: the games.
 
@@ -10,12 +10,12 @@ use gaggle_replica::{Driver, JoinMode, Kinds, RemoteEvent, ReplicaConfig, Sessio
 /// Duration of one frame.
 pub(crate) const FRAME: Micros = Micros::new(16_667);
 
-/// One machine's part in a game.
+/// The game side of one peer.
 pub(crate) trait Part {
     fn kinds() -> Kinds;
     fn config() -> ReplicaConfig;
     fn new(me: usize, seed: u64) -> Self;
-    /// One frame: the bot's input, unless `still`, and a step of the part.
+    /// Runs one frame: the input of the bot, unless `still`, and a step of the game.
     fn step(&mut self, session: &mut Session, still: bool);
     fn hear(&mut self, _: &mut Session, _: &SessionEvent) {}
     fn signal(&mut self, _: &mut Session, _: &RemoteEvent) {}
@@ -42,13 +42,13 @@ impl<P> Machine<P> {
     }
 }
 
-/// All machines of a group, and the network between them.
+/// All peers of a group, and the network between them.
 pub(crate) struct Cluster<P> {
     pub(crate) world: SimNet,
     pub(crate) machines: Vec<Option<Machine<P>>>,
     lives: Vec<u64>,
     seed: u64,
-    /// No player presses a key.
+    /// Whether all bots release their keys.
     pub(crate) still: bool,
 }
 
@@ -66,7 +66,7 @@ impl<P: Part> Cluster<P> {
         Ok(company)
     }
 
-    /// Starts a machine, for the first time or again.
+    /// Starts a peer, for the first time or again.
     pub(crate) fn start(&mut self, me: usize) -> Result<(), String> {
         self.lives[me] += 1;
         let first = self.lives[me] == 1;
@@ -82,7 +82,7 @@ impl<P: Part> Cluster<P> {
         Ok(())
     }
 
-    /// Plays one frame on every machine.
+    /// Plays one frame on every peer.
     pub(crate) fn frame(&mut self) {
         let (machines, still) = (&mut self.machines, self.still);
         self.world.run_for(FRAME, |me, now| {
@@ -102,13 +102,13 @@ impl<P: Part> Cluster<P> {
                     session.reject(petition);
                 }
             }
-            // Every machine is called when a span begins, which is once a frame.
+            // Every peer is called when a span begins, which is once a frame.
             Micros::MAX
         });
     }
 }
 
-/// The value below which `share` of all values lie. Sorts them.
+/// Value below which `share` of all values lie. Sorts them.
 pub(crate) fn percentile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let last = values.len().saturating_sub(1);

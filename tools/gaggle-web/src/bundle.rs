@@ -1,20 +1,21 @@
-//! The page of a crate: wasm module, glue, files, version, packed for a server.
+//! Builds pages: WASM module, JavaScript of wasm-bindgen (the glue), other files and version,
+//! packed for a server.
 //!
-//! `cargo xtask play`, `server` and browser tests call it. Absent: what pages show.
+//! Called by `cargo xtask play` and `server` and by browser tests. Absent: what pages show.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Version of wasm-bindgen that a module needs: that of the glue's generator.
+/// Version of wasm-bindgen that a module must use: that of the linked generator of the glue.
 const GLUE: &str = "0.2.130";
 
-/// Build of a page's module.
+/// Kind of build of the module of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Build {
-    /// For distant players: the smallest module, compressed, without panic messages.
+    /// For deployment: the smallest module, compressed, without panic messages.
     Small,
-    /// For this machine: several times as fast to build, uncompressed, with names and messages.
+    /// For local use: builds several times as fast, uncompressed, with names and panic messages.
     Local,
 }
 
@@ -60,9 +61,9 @@ pub fn bundle_example(workspace: &Path, package: &str, example: &str, out: &Path
     make_glue(&module, example, out, Finish { panics: Panics::Report, is_short: true })
 }
 
-/// Builds the arcade's whole page into `out`, packed: one module per game, loaded on demand. `base`
-/// is the page's future address, as `https://play.example.org/`, because the preview of a link
-/// needs a full address for its picture; empty leaves it relative.
+/// Builds the whole page of the arcade into `out`, packed: one module per game, loaded on demand.
+/// `base` is the future address of the page, as `https://play.example.org/`: the preview picture of
+/// a link needs a full address. Empty keeps it relative.
 ///
 /// # Errors
 /// Names the failed step; cargo's output is in the terminal.
@@ -86,8 +87,8 @@ pub fn bundle_arcade(workspace: &Path, out: &Path, base: &str, kind: Build) -> R
     }
 }
 
-/// Copies the files of the page. It requests modules with their version, so that browsers may cache
-/// them.
+/// Copies the files of the page. Addresses of modules contain the version, so that browsers may
+/// cache them.
 fn copy_page(from: &Path, out: &Path, base: &str) -> Result<(), String> {
     let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let version = version_of(out).map_err(|error| failed(out, error))?;
@@ -108,8 +109,8 @@ fn copy_page(from: &Path, out: &Path, base: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A script, style sheet or page without comment lines and indents. A text over several lines keeps
-/// its indents, which belong to it.
+/// Strips comment lines and indents of a script, style sheet or page. Inside a multi-line template
+/// literal, indentation stays.
 fn bare_script(text: &str) -> String {
     if text.lines().any(|line| line.matches('`').count() % 2 == 1) {
         return text.to_string();
@@ -119,12 +120,12 @@ fn bare_script(text: &str) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// An address with a slash at its end, for file names to follow.
+/// Adds a slash to the end of an address, for file names to follow.
 fn folder_of(base: &str) -> String {
     if base.is_empty() || base.ends_with('/') { base.to_string() } else { format!("{base}/") }
 }
 
-/// A version that differs if any module or glue differs.
+/// Version of the page: a hash of all modules and glues.
 fn version_of(out: &Path) -> Result<String, std::io::Error> {
     let is_module = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -150,7 +151,7 @@ fn build(workspace: &Path, kind: Build, package: &str, parts: &[&str]) -> Result
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(workspace).args(["build", "--profile", kind.profile(), "--target", TARGET]);
     cargo.args(["--package", package]).args(parts);
-    // Flags meant for the host (coverage, a linker) break this target.
+    // Flags for the host (coverage, a linker) break the WASM build.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let status = cargo.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !status.success() {
@@ -168,7 +169,7 @@ enum Panics {
     Report,
 }
 
-/// Processing of a module besides its glue.
+/// Steps after generating the glue.
 #[derive(Clone, Copy)]
 struct Finish {
     panics: Panics,
@@ -190,7 +191,7 @@ fn make_glue(module: &Path, name: &str, out: &Path, finish: Finish) -> Result<()
     if finish.is_short { crate::shorten::shorten(out, name) } else { Ok(()) }
 }
 
-/// Page of a module that makes its own canvas. Style and script are separate files, so that servers
+/// HTML of a module that makes its own canvas. Style and script are separate files, so that servers
 /// may forbid inline ones.
 const PAGE: &str = r#"<!doctype html>
 <html lang="en">
@@ -217,8 +218,8 @@ await init({ module_or_path: 'MODULE_bg.wasm' });
 document.documentElement.dataset.ready = 'yes';
 ";
 
-/// Builds the program in `folder`, which may be any crate, for the browser into a whole page in
-/// `out`: module, glue and `index.html`, the crate's own if it has one.
+/// Builds the program of any crate, in `folder`, for the browser into a whole page in `out`:
+/// module, glue and `index.html`, the own one of the crate if there is one.
 ///
 /// # Errors
 /// Names the failed step; cargo's output is in the terminal.
@@ -242,7 +243,7 @@ pub fn bundle_program(folder: &Path, out: &Path, kind: Build) -> Result<(), Stri
     let root = PathBuf::from(metadata["workspace_root"].as_str().unwrap_or_default());
     let lock = root.join("Cargo.lock");
     if !lock.exists() {
-        // Versions that work together; cargo drops those the crate does not need.
+        // Our versions, which work together; cargo drops those that the crate does not need.
         let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
         std::fs::copy(&ours, &lock).map_err(|error| format!("{}: {error}", lock.display()))?;
     }
@@ -267,7 +268,7 @@ pub fn bundle_program(folder: &Path, out: &Path, kind: Build) -> Result<(), Stri
     }
 }
 
-/// Checks that a lock file has the version of wasm-bindgen that the glue's generator reads.
+/// Checks that the wasm-bindgen in a lock file is the version that the generator of the glue reads.
 fn check_glue(lock: &str) -> Result<(), String> {
     let mut lines = lock.lines().skip_while(|line| *line != "name = \"wasm-bindgen\"");
     let version = lines.nth(1).and_then(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
@@ -280,7 +281,7 @@ fn check_glue(lock: &str) -> Result<(), String> {
     }
 }
 
-/// Writes a page into `out` around the module of this name there, which makes its own canvas.
+/// Writes a page into `out` for the module of this name there, which makes its own canvas.
 ///
 /// # Errors
 /// If a file cannot be written.

@@ -1,6 +1,6 @@
-//! A headless Chromium driven like a person would: pages, keys, touches, pictures.
+//! A headless Chromium: pages, keys, touches, screenshots.
 //!
-//! Tests and benches of pages call it. Absent: what pages do.
+//! Called by tests and benches of pages. Absent: what pages do.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use crate::devtools::DevTools;
 
-/// Names under which the browser may be installed.
+/// Names of the program in `PATH`, in order of preference.
 const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// Time within which a browser starts.
+/// Timeout for the start of a browser.
 const START_WITHIN: Duration = Duration::from_secs(120);
 
-/// Time within which a browser leaves a page for the next one.
+/// Timeout for leaving a page for the next one.
 const LOAD_WITHIN: Duration = Duration::from_secs(60);
 
 /// A running browser with a profile of its own; ended when dropped.
@@ -68,7 +68,8 @@ impl Chromium {
     /// Opens a page in which a script runs before the page's own, also after each reload: for
     /// removing parts of the browser's API.
     ///
-    /// # Errors If the browser rejects it.
+    /// # Errors
+    /// If the browser rejects it.
     pub fn open_after(&self, script: &str, url: &str) -> Result<Page, String> {
         self.open_in(true, script, url)
     }
@@ -246,7 +247,7 @@ impl Page {
         self.call("Page.navigate", &json!({ "url": url })).map(drop)
     }
 
-    /// Shows this tab of its window and hides the one that was shown.
+    /// Shows this tab and hides the one shown in its window.
     ///
     /// # Errors
     /// If the browser rejects it.
@@ -257,7 +258,8 @@ impl Page {
     /// Reloads the page and waits until the browser has left the old one, so that later calls reach
     /// the new one.
     ///
-    /// # Errors If the browser rejects it.
+    /// # Errors
+    /// If the browser rejects it.
     pub fn reload(&self) -> Result<(), String> {
         self.eval("void (window.beforeReload = true)")?;
         self.call("Page.reload", &json!({}))?;
@@ -275,7 +277,8 @@ impl Page {
     /// Suspends the tab as browsers do in the background: it is hidden, and nothing in it runs
     /// until [`Page::wake`].
     ///
-    /// # Errors If the browser rejects it.
+    /// # Errors
+    /// If the browser rejects it.
     pub fn sleep(&self) -> Result<(), String> {
         self.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": false }))?;
         self.call("Page.setWebLifecycleState", &json!({ "state": "frozen" })).map(drop)
@@ -291,8 +294,8 @@ impl Page {
         self.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true })).map(drop)
     }
 
-    /// Stops the page as closing a laptop does: without an event, and nothing in it runs until
-    /// [`Page::thaw`]. It must not be called meanwhile.
+    /// Freezes the page as closing a laptop does: no event, and nothing in it runs until
+    /// [`Page::thaw`]. No other method may be called meanwhile.
     ///
     /// # Errors
     /// If the browser rejects it.
@@ -301,15 +304,15 @@ impl Page {
         self.eval("void setTimeout(() => alert('frozen'))").map(drop)
     }
 
-    /// Continues a page that was stopped.
+    /// Continues a frozen page.
     ///
     /// # Errors
-    /// If it is not stopped.
+    /// If it is not frozen.
     pub fn thaw(&self) -> Result<(), String> {
         self.call("Page.handleJavaScriptDialog", &json!({ "accept": true })).map(drop)
     }
 
-    /// Closes the page as a person would, so that its unload events run.
+    /// Closes the page as its user would, so that its unload events run.
     ///
     /// # Errors
     /// If the browser rejects it.

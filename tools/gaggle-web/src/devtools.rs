@@ -1,6 +1,6 @@
 //! DevTools protocol of a browser: one socket, numbered calls, answers in any order.
 //!
-//! `chromium` calls it. Absent: what the calls mean.
+//! Called by `chromium`. Absent: what the calls mean.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Message, WebSocket};
 
-/// Time within which a call is answered.
+/// Timeout of a call.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) struct DevTools {
@@ -30,7 +30,7 @@ impl DevTools {
         Ok(DevTools { socket, calls: 0 })
     }
 
-    /// A call whose answer, which may never come, is not awaited.
+    /// Sends a call without waiting for its answer, which may never come.
     pub(crate) fn tell(&mut self, session: Option<&str>, method: &str, params: &Value) -> Result<(), String> {
         self.calls += 1;
         let mut call = json!({ "id": self.calls, "method": method, "params": params });
@@ -40,7 +40,7 @@ impl DevTools {
         self.socket.send(Message::text(call.to_string())).map_err(|error| format!("{method}: {error}"))
     }
 
-    /// A call. Returns its answer.
+    /// Sends a call and returns its answer.
     pub(crate) fn call(
         &mut self,
         session: Option<&str>,

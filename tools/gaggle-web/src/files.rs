@@ -1,6 +1,6 @@
-//! An HTTP server of a folder and a few texts, for pages under test.
+//! HTTP server of a folder and some generated texts, for pages under test.
 //!
-//! Browser tests start it. Absent: the lobby.
+//! Started by browser tests. Absent: the lobby.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -61,7 +61,7 @@ fn answer(mut stream: TcpStream, directory: &Path, texts: &BTreeMap<String, Stri
     let path = if path.is_empty() { "index.html" } else { path };
     let body = match texts.get(path) {
         Some(text) => Some(text.clone().into_bytes()),
-        // Only plain names, so nothing outside the folder.
+        // Paths with `..` would leave the folder.
         None if path.split('/').all(|part| part != "..") => {
             std::fs::read::<PathBuf>(directory.join(path)).ok()
         }

@@ -1,16 +1,16 @@
-//! A module's functions sorted by their first bytes: Brotli finds repetitions better at short
-//! distances, which saves 1 % of a page. Behavior stays the same.
+//! Sorting of the functions of a module by their first bytes. Brotli finds repetitions better at
+//! short distances, which saves 1 % of a page; behavior stays the same.
 //!
-//! `bundle` calls it before names are shortened. Absent: what the functions mean.
+//! Called by `bundle` before names are shortened. Absent: what the functions mean.
 
 use wasm_encoder::reencode::{Error, Reencode};
 use wasm_encoder::{CodeSection, FunctionSection, Module};
 use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef};
 
-/// Bytes of a function that are compared; longer prefixes make no difference.
+/// Bytes of a function that are compared; longer prefixes change nothing.
 const PREFIX_BYTES: usize = 40;
 
-/// The module with sorted functions; none if it is malformed.
+/// Sorts the functions of a module; `None` if it is malformed.
 pub(crate) fn reorder(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut order = Order::of(bytes)?;
     let mut module = Module::new();
@@ -18,13 +18,13 @@ pub(crate) fn reorder(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(module.finish())
 }
 
-/// New order of a module's own functions.
+/// New order of the functions that a module defines.
 struct Order {
-    /// Imported functions, which come first and stay.
+    /// Number of imported functions, which come first and stay.
     imported: u32,
-    /// By new place: the old place of its function.
+    /// Old index by new index.
     from: Vec<usize>,
-    /// By old place: the new place of the function.
+    /// New index by old index.
     to: Vec<u32>,
 }
 

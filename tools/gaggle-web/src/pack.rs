@@ -1,6 +1,7 @@
-//! Compressed copies of a page's files, made once so that a server need not compress per visitor.
+//! Compressed copies of the files of a page, made once, so that a server need not compress per
+//! request.
 //!
-//! `bundle` calls it. Absent: how a server chooses a copy.
+//! Called by `bundle`. Absent: how a server chooses a copy.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -13,7 +14,7 @@ use flate2::write::GzEncoder;
 
 /// Endings of files worth compressing; pictures are compressed already.
 const ENDINGS: [&str; 7] = ["css", "html", "js", "json", "svg", "wasm", "webmanifest"];
-/// Brotli's best level: a tenth smaller than two levels below. It takes seconds, so copies of
+/// The best level of Brotli: a tenth smaller than two levels below. It takes seconds, so copies of
 /// unchanged files are kept.
 const BROTLI_LEVEL: i32 = 11;
 
@@ -65,8 +66,8 @@ fn brotli(bytes: &[u8], is_module: bool) -> std::io::Result<Vec<u8>> {
     if !is_module {
         return compress(bytes, &params);
     }
-    // What follows a byte depends on its upper bits, as instructions do on their kind. The block
-    // size and the number of near distances were found by trial: half a kilobyte less per module.
+    // Brotli predicts a byte from the upper bits of the previous one, which suits instructions.
+    // Block size and number of near distances were found by trial: half a kilobyte less per module.
     params.mode = BrotliEncoderMode::BROTLI_FORCE_MSB_PRIOR;
     let mut best: Option<Vec<u8>> = None;
     for (lgblock, direct) in [(16, 0), (16, 10), (17, 10)] {

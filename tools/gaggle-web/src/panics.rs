@@ -1,12 +1,13 @@
-//! Replacement of calls that panic by traps, with all code that only the message needs. A page
+//! Replaces calls that panic by traps and removes code that only made the panic message. A page
 //! without a panic hook behaves the same: the browser reports `unreachable`.
 //!
-//! `bundle` calls it for the arcade's modules. Absent: games built elsewhere, which may set a hook.
+//! Called by `bundle` for modules of the arcade. Absent: programs of other crates, which may set a
+//! hook.
 
 use walrus::ir::{Instr, InstrSeqId, Unreachable, Visitor, dfs_in_order};
 use walrus::{FunctionId, FunctionKind, LocalFunction, Module};
 
-/// Parts of the names of the standard library's functions that begin a panic.
+/// Parts of the names of functions of the standard library that start a panic.
 const BEGIN_PANIC: [&str; 13] = [
     "core::panicking::",
     "std::panicking::",
@@ -23,7 +24,7 @@ const BEGIN_PANIC: [&str; 13] = [
     "core::cell::lazy::",
 ];
 
-/// Cuts all panics of a module, and functions without callers then. Returns the number of cut
+/// Cuts all panics of a module, and functions that have no caller then. Returns the number of cut
 /// calls.
 pub(crate) fn cut_panics(module: &mut Module) -> usize {
     let panics: Vec<FunctionId> =
@@ -40,12 +41,12 @@ pub(crate) fn cut_panics(module: &mut Module) -> usize {
 
 fn begins_panic(function: &walrus::Function) -> bool {
     let is_own = matches!(function.kind, FunctionKind::Local(_));
-    // Names are `core::…`, `core[HASH]::…` or, of a type's functions, `<alloc[HASH]::…`.
+    // Names are `core::…`, `core[HASH]::…` or, for methods, `<alloc[HASH]::…`.
     let name = function.name.as_deref().unwrap_or_default();
     is_own && BEGIN_PANIC.iter().any(|begin| plain(name).starts_with(begin))
 }
 
-/// A name without hashes of crates.
+/// Removes hashes of crates from a name.
 fn plain(name: &str) -> String {
     let mut depth = 0;
     let mut is_outside = |letter: char| {
@@ -71,10 +72,11 @@ fn sequences(function: &LocalFunction) -> Vec<InstrSeqId> {
     all.0
 }
 
-/// Cuts a sequence at its first call of a panic that never returns, with what was computed for it.
+/// Cuts a sequence at its first call that never returns, along with the instructions that computed
+/// its arguments. Returns the number of cut calls.
 fn cut_calls(instructions: &mut Vec<(Instr, walrus::ir::InstrLocId)>, panics: &[FunctionId]) -> usize {
     let is_panic = |pair: &[(Instr, _)]| {
-        // The compiler puts a trap behind each call that never returns.
+        // The compiler puts a trap after each call that never returns.
         matches!((&pair[0].0, &pair[1].0), (Instr::Call(call), Instr::Unreachable(_)) if panics.contains(&call.func))
     };
     let Some(mut at) = instructions.windows(2).position(is_panic) else { return 0 };

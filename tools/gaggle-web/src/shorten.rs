@@ -1,5 +1,5 @@
-//! Short names for imports and closures in a page's module and glue, which end in incompressible
-//! hashes; no comments.
+//! Renames imports and closures in the WASM module of a page and in the JavaScript of wasm-bindgen
+//! (the glue), whose names end in hashes that do not compress. Also strips comments.
 //!
 //! `bundle` calls it after wasm-bindgen. Absent: games, changes to code or to constants other than
 //! names of source files.
@@ -13,22 +13,22 @@ const IMPORTS: u8 = 2;
 const EXPORTS: u8 = 7;
 /// Section of a module's constants.
 const DATA: u8 = 11;
-/// Starts of names of source files in a module; they locate panics, which no page shows.
+/// Beginnings of paths of source files in a module. They locate panics, which no page shows.
 const SOURCES: [&[u8]; 7] = [
     b"/rustc/",
     b"/rust/deps/",
     b"/.cargo/registry/src/",
-    // Where the standard library's sources are installed, their names replace `/rustc/`.
+    // An installed standard library has these paths instead of `/rustc/`.
     b"/.rustup/toolchains/",
     b"core/gaggle",
     b"games/",
     b"shell/",
 ];
-/// Part of the names of closures in module and glue.
+/// Part of the name of every closure in module and glue.
 const CLOSURE: &str = "__closures__";
-/// Longer than any name of a source file.
+/// Longest path of a source file that is looked for.
 const SOURCE_BYTES_MAX: usize = 200;
-/// Kind of sections that only describe the module.
+/// Kind of custom sections, which only describe the module.
 const CUSTOM: u8 = 0;
 
 /// Shortens names in `NAME.js` and `NAME_bg.wasm` of a folder.
@@ -48,8 +48,7 @@ pub(crate) fn shorten(folder: &Path, name: &str) -> Result<(), String> {
     std::fs::write(glue, text).map_err(failed)
 }
 
-/// The module without custom sections and with short names for imports and closures, which are
-/// added to `names`.
+/// Removes custom sections and shortens names of imports and closures, which are added to `names`.
 fn shorten_module(bytes: &[u8], names: &mut BTreeMap<String, String>) -> Option<Vec<u8>> {
     let (head, mut rest) = bytes.split_at_checked(8)?;
     let mut out = head.to_vec();
@@ -70,8 +69,7 @@ fn shorten_module(bytes: &[u8], names: &mut BTreeMap<String, String>) -> Option<
     Some(out)
 }
 
-/// Constants with names of source files blanked to the same length, so that all addresses stay
-/// valid.
+/// Blanks paths of source files in constants. Their length stays, so all addresses stay valid.
 fn blank_sources(section: &[u8]) -> Vec<u8> {
     let mut out = section.to_vec();
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
@@ -90,7 +88,7 @@ fn blank_sources(section: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Exports with short names for closures, whose names end in a hash.
+/// Shortens the names of exported closures, which end in a hash.
 fn shorten_exports(section: &[u8], names: &mut BTreeMap<String, String>) -> Option<Vec<u8>> {
     let mut reader = Reader(section);
     let count = reader.number()?;
@@ -124,7 +122,7 @@ fn shorten_imports(section: &[u8], names: &mut BTreeMap<String, String>) -> Opti
             let short = names.entry(name).or_insert(next);
             write_bytes(&mut out, short.as_bytes());
         }
-        // Only functions: the glue provides no memories, tables or globals.
+        // The glue provides only functions: no memories, tables or globals.
         let (&kind, after) = reader.0.split_first().filter(|(kind, _)| **kind == 0)?;
         reader.0 = after;
         out.push(kind);
@@ -133,16 +131,16 @@ fn shorten_imports(section: &[u8], names: &mut BTreeMap<String, String>) -> Opti
     reader.0.is_empty().then_some(out)
 }
 
-/// The glue with the same short names, without comments and indents.
+/// Applies the short names to the glue and strips comments and indents.
 fn shorten_glue(text: &str, names: &BTreeMap<String, String>) -> Result<String, String> {
     let mut text = text.to_string();
     let mut found = 0;
-    // Names of closures occur all over the glue. Longer ones first, because some are prefixes.
+    // Closure names occur anywhere in the glue. Longer ones go first, because some are prefixes.
     for (name, short) in names.iter().rev().filter(|(name, _)| name.contains(CLOSURE)) {
         found += usize::from(text.contains(name.as_str()));
         text = text.replace(name.as_str(), short);
     }
-    // In a text over several lines an indent belongs to the text.
+    // Inside a multi-line template literal, indentation is content.
     let is_plain = text.lines().all(|line| line.matches('`').count() % 2 == 0);
     let mut out = String::new();
     for line in text.lines() {
@@ -168,11 +166,11 @@ fn shorten_glue(text: &str, names: &BTreeMap<String, String>) -> Result<String, 
     Err(format!("the glue has {found} of {} names the module asks for", names.len()))
 }
 
-/// The rest of a section.
+/// Reader of a section.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// A number, seven bits at a time.
+    /// Reads a LEB128 number, seven bits per byte.
     fn number(&mut self) -> Option<u32> {
         let mut value = 0_u32;
         for shift in (0..32).step_by(7) {
@@ -186,7 +184,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A length and that many bytes.
+    /// Reads a length and that many bytes.
     fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.number()?;
         let (bytes, rest) = self.0.split_at_checked(length as usize)?;

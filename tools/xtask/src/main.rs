@@ -24,13 +24,14 @@ mod workspace;
 use std::process::{Command, ExitCode};
 
 /// Commands with a description for new contributors.
-pub(crate) const COMMANDS: [(&str, &str); 7] = [
+pub(crate) const COMMANDS: [(&str, &str); 8] = [
     ("test", "Check everything: cargo xtask test [--full | --long] [STEP…]"),
     ("play", "Open the arcade, or the game in a folder: cargo xtask play [FOLDER] [--lan]"),
     ("server", "Build the server with the arcade in it: cargo xtask server [ADDRESS]"),
     ("bench", "Measure a promise: cargo xtask bench NAME [--json]"),
     ("chaos", "Play whole matches on bad networks, one per seed"),
     ("charts", "Draw results of benches and print their tables"),
+    ("lines", "Count the code of core, shell and apps, without comments and tests"),
     ("ratchet", "Record that fewer findings of the style checks are left"),
 ];
 
@@ -48,8 +49,19 @@ fn main() -> ExitCode {
         Some((&"bench", rest)) => bench::command(rest),
         Some((&"chaos", rest)) => chaos::command(rest),
         Some((&"charts", _)) => charts::command(),
+        Some((&"lines", _)) => lines(),
         Some((&"ratchet", _)) => ratchet::command(),
         Some((unknown, _)) => refuse(&format!("there is no command `{unknown}`; see `cargo xtask`")),
+    }
+}
+
+fn lines() -> ExitCode {
+    match tidy::Tree::load(&workspace::root()) {
+        Ok(tree) => {
+            print!("{}", tidy::lines_table(&tree));
+            ExitCode::SUCCESS
+        }
+        Err(error) => refuse(&format!("the tree cannot be read: {error}")),
     }
 }
 

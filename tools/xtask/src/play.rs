@@ -30,6 +30,7 @@ const HELP: &str = "\
 cargo xtask play [FOLDER] [--lan] [--SETTING VALUE]...
 
 Builds the arcade, or the game in FOLDER, and serves it at http://127.0.0.1:8080.
+The server has no Redis, TLS and sign-in built in; `cargo xtask server` builds one that has.
 
   --lan      Others on the network can come, too
   --SETTING  Goes to the server: the table of settings is in docs/guide/settings.md";
@@ -108,9 +109,11 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     let (page, data) = (target.join("local").join(name), target.join("play"));
     // In one command, so that all cores stay busy.
     let mut build_programs = workspace::cargo();
-    build_programs.args(["build", "--package", "gaggle-server", "--package", builder]).current_dir(root);
+    build_programs
+        .args(["build", "--no-default-features", "--package", "gaggle-server", "--package", builder])
+        .current_dir(root);
     let mut build = workspace::cargo();
-    build.args(["run", "--package", builder, "--", "--local"]).current_dir(root);
+    build.args(["run", "--no-default-features", "--package", builder, "--", "--local"]).current_dir(root);
     match game {
         Some(game) => build.arg("program").arg(game).arg(&page),
         None => build.arg("arcade").arg(&page),
@@ -139,10 +142,12 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     crate::hand_over(&mut server)
 }
 
-/// A command that builds and runs the server; the caller appends the server's flags.
+/// A command that builds and runs the server; the caller appends the server's flags. Redis, TLS and
+/// sign-in are left out, which a game at home needs rarely and a build from nothing waits for.
 fn server(root: &Path, cargo_flags: &[&str]) -> Command {
     let mut server = workspace::cargo();
-    server.arg("run").args(cargo_flags).args(["--package", "gaggle-server", "--"]).current_dir(root);
+    server.arg("run").args(cargo_flags).args(["--no-default-features", "--package", "gaggle-server", "--"]);
+    server.current_dir(root);
     server
 }
 

@@ -3,18 +3,22 @@
 //! Step `tidy` calls them. Each is a function from files to findings; reading files and asking
 //! cargo happens outside, so tests give each a made-up project. Absent: reports.
 
+mod code;
 mod comments;
 mod decisions;
 mod documents;
 mod examples;
 mod layers;
 mod leftovers;
+mod lines;
 mod packages;
 mod parts;
 mod ratchet;
 mod readme;
 mod shape;
 mod sizes;
+mod spelling;
+mod tables;
 mod test_names;
 mod tree;
 mod vectors;
@@ -22,6 +26,7 @@ mod words;
 
 use std::fmt;
 
+pub(crate) use lines::table as lines_table;
 pub(crate) use ratchet::{PATH as RATCHET_PATH, Ratchet};
 pub(crate) use tree::Tree;
 
@@ -68,9 +73,14 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Fi
         vectors::check(tree),
         shape::check(tree),
         sizes::check(tree),
+        tables::check(tree),
         leftovers::check(tree),
         packages::check(workspace),
         packages::check_readmes(tree),
+        comments::check(tree),
+        spelling::check(tree),
+        test_names::check(tree),
+        words::check(tree),
         check_ratchet(tree),
     ]
     .concat();
@@ -80,12 +90,7 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Fi
 
 /// Findings of checks whose counts may only fall.
 pub(crate) fn counted(tree: &Tree) -> Vec<(&'static str, Vec<Finding>)> {
-    vec![
-        ("comments", comments::check(tree)),
-        ("parts", parts::check(tree)),
-        ("tests", test_names::check(tree)),
-        ("words", words::check(tree)),
-    ]
+    vec![("fields", parts::check_fields(tree)), ("parts", parts::check(tree))]
 }
 
 fn check_ratchet(tree: &Tree) -> Vec<Finding> {
@@ -106,9 +111,9 @@ mod tests {
 
     #[test]
     fn findings_of_all_checks_come_sorted_by_place() {
-        let tree = Tree::of(&[("core/b/src/lib.rs", "mod x;\n"), ("README.md", "See `core/none.rs`.\n")]);
+        let tree = Tree::of(&[("core/b/tests/it.rs", "mod x;\n"), ("README.md", "See `core/none.rs`.\n")]);
         let findings = check(&tree, &Workspace::default(), "rand v0.9.0\n");
         let places: Vec<_> = findings.iter().map(|finding| finding.path.as_str()).collect();
-        assert_eq!(places, ["README.md", "core", "core/b/src/lib.rs"]);
+        assert_eq!(places, ["README.md", "core", "core/b/tests/it.rs"]);
     }
 }

@@ -204,7 +204,7 @@ impl Arcade {
                     false => "Arrows turn the page, Esc goes back",
                 };
                 let y = (height - 14) as f32;
-                over.word(line, (width / 2) as f32, y, palette::TEXT).centred().outlined(palette::INK);
+                over.word(line, (width / 2) as f32, y, palette::TEXT).centered().outlined(palette::INK);
                 if let Some(asked) = self.keys.asked(self.cabinet.about()) {
                     own_key(&asked).draw(over, self.view);
                 }
@@ -439,7 +439,7 @@ impl Arcade {
         // Above the plaques.
         let y = (top * scale / word_scale - 82).max(30);
         let middle = (width / word_scale / 2) as f32;
-        over.word(TURN_HINT, middle, y as f32, palette::BONE).centred().outlined(palette::INK);
+        over.word(TURN_HINT, middle, y as f32, palette::BONE).centered().outlined(palette::INK);
     }
 }
 

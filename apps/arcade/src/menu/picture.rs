@@ -67,7 +67,7 @@ fn tagline(pen: &mut Pen<'_>, place: Rect, upright: bool) {
     let Some(line) = line else { return };
     if upright {
         let middle = place.x + place.wide / 2;
-        pen.text(line, middle, place.y, place.wide, palette::TEXT).centred().outlined(palette::INK);
+        pen.text(line, middle, place.y, place.wide, palette::TEXT).centered().outlined(palette::INK);
     } else {
         pen.text(line, place.x, place.y, place.wide, palette::TEXT).outlined(palette::INK);
     }
@@ -104,9 +104,9 @@ fn mode(pen: &mut Pen<'_>, place: Rect, modes: &[(&str, &str)], chosen: usize) {
         let (middle, y) = (rect.x + rect.wide / 2, rect.y + (rect.tall - 7) / 2);
         if mode == chosen {
             pen.panel(rect.grown(-2), palette::NIGHT[3], 1.0, Some(palette::STAR));
-            pen.bold(name, middle, y, rect.wide - 4, palette::TEXT).centred();
+            pen.bold(name, middle, y, rect.wide - 4, palette::TEXT).centered();
         } else {
-            pen.text(name, middle, y, rect.wide - 4, palette::FAINT).centred();
+            pen.text(name, middle, y, rect.wide - 4, palette::FAINT).centered();
         }
     }
 }
@@ -121,7 +121,7 @@ fn colored(pen: &mut Pen<'_>, place: Rect, names: &[&str], color: Color) {
     let room = place.wide - 6;
     let name = names.iter().find(|name| font::width(name, false, 0) <= room).or(names.last());
     let (middle, y) = (place.x + place.wide / 2, place.y + (place.tall - 7) / 2);
-    pen.text(name.copied().unwrap_or_default(), middle, y, room, color).centred();
+    pen.text(name.copied().unwrap_or_default(), middle, y, room, color).centered();
 }
 
 /// Draws a button with an image, if the layout has it.
@@ -304,7 +304,7 @@ fn code(pen: &mut Pen<'_>, menu: &Menu) {
         let size = if rect.tall >= 20 && rect.wide >= 14 { 2 } else { 1 };
         let (middle, y) = (rect.x + rect.wide / 2, rect.y + (rect.tall - 7 * size) / 2);
         if let Some(letter) = menu.code().get(nth..nth + 1) {
-            pen.text(letter, middle, y, rect.wide, palette::FIRE[5]).centred().sized(size as u8);
+            pen.text(letter, middle, y, rect.wide, palette::FIRE[5]).centered().sized(size as u8);
         } else if next {
             pen.fill(Rect::new(middle - 4, rect.bottom() - 5, 8, 1), palette::FIRE[5], 1.0);
         }

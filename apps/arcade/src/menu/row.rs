@@ -183,14 +183,14 @@ pub(super) fn strip(pen: &mut Pen<'_>, place: Rect, on: &str, games: &[&str]) {
         let (middle, room) = (rect.x + rect.wide / 2, rect.wide - 4);
         let has_tag = rect.tall >= SIGN;
         let y = if has_tag { rect.y + 6 } else { rect.y + (rect.tall - 7) / 2 };
-        pen.text(name, middle, y, room, hue.mix(palette::TEXT, 0.25)).centred();
+        pen.text(name, middle, y, room, hue.mix(palette::TEXT, 0.25)).centered();
         if !has_tag {
             continue;
         }
         let wide = (font::width(tag, false, 0) + 10).min(rect.wide - 4);
         let paper = Rect::new(middle - wide / 2, rect.bottom() - 19, wide, 14);
         pen.panel(paper, palette::BONE, 1.0, Some(palette::MOON_SHADE));
-        pen.text(tag, middle, paper.y + 4, wide - 2, palette::PEAT[1]).centred();
+        pen.text(tag, middle, paper.y + 4, wide - 2, palette::PEAT[1]).centered();
     }
 }
 

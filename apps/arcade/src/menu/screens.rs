@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn every_game_has_a_moment_worth_seeing() {
+    fn every_game_has_colorful_preview() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/menu/screens");
         for (name, take) in [("gander", gander as fn() -> Bitmap), ("drake", drake), ("millpond", millpond)] {
             if std::env::var("GAGGLE_BLESS").is_ok() {
@@ -155,7 +155,7 @@ mod tests {
             let mut colors: Vec<u32> = moment.pixels().flatten().map(Color::rgb).collect();
             colors.sort_unstable();
             colors.dedup();
-            assert!((8..=COLORS).contains(&colors.len()), "{name} has {} colours", colors.len());
+            assert!((8..=COLORS).contains(&colors.len()), "{name} has {} colors", colors.len());
         }
         assert_eq!(moment("skein"), None);
     }

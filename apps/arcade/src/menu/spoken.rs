@@ -25,7 +25,7 @@ impl Menu {
             Choice::Private => "Play with friends, in a room found by its code only.".to_string(),
             Choice::Palette => {
                 let colors = ["blue", "yellow", "pink", "green"];
-                format!("Your colour: {}. Enter changes it.", colors[self.palette % colors.len()])
+                format!("Your color: {}. Enter changes it.", colors[self.palette % colors.len()])
             }
             Choice::Name => {
                 let best =

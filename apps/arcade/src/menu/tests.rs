@@ -89,7 +89,7 @@ fn every_place_is_reached_by_arrows_alone() {
 }
 
 #[test]
-fn every_place_is_on_the_screen_alone_and_answers_a_click() {
+fn every_button_is_on_screen_without_overlap_and_clickable() {
     for view in views() {
         let mut menu = menu(view);
         menu.set_rooms(&rooms(3));
@@ -113,7 +113,7 @@ fn every_place_is_on_the_screen_alone_and_answers_a_click() {
 }
 
 #[test]
-fn nothing_is_drawn_outside_of_the_screen() {
+fn nothing_is_drawn_outside_screen() {
     let long = "a name that goes on and on until no one listens any more";
     let absurd = RoomLine {
         code: "W".repeat(500),
@@ -151,7 +151,7 @@ fn nothing_is_drawn_outside_of_the_screen() {
 }
 
 #[test]
-fn screens_of_any_size_have_a_menu() {
+fn screens_of_any_size_have_menu() {
     for (width, height) in [(1, 1), (3, 900), (900, 3), (64, 64), (200, 2000), (5000, 200)] {
         let mut menu = menu(View::fit(width, height, 384, 216));
         menu.set_rooms(&rooms(9));
@@ -214,7 +214,7 @@ fn touch_screen_offers_no_two_players_at_one_keyboard() {
 }
 
 #[test]
-fn mode_is_the_one_that_is_clicked() {
+fn clicked_mode_is_chosen() {
     for view in views() {
         let mut menu = menu(view);
         let place = menu.layout.mode;
@@ -230,7 +230,7 @@ fn mode_is_the_one_that_is_clicked() {
 }
 
 #[test]
-fn cabinet_that_is_on_starts_and_is_framed_under_the_mouse() {
+fn running_cabinet_starts_and_is_framed_under_mouse() {
     let mut seen = 0;
     for view in views() {
         let mut menu = Menu::new(view, &drake::ABOUT, &NAMES);
@@ -245,7 +245,7 @@ fn cabinet_that_is_on_starts_and_is_framed_under_the_mouse() {
 }
 
 #[test]
-fn hover_answers_exactly_where_a_click_does() {
+fn hover_answers_exactly_where_click_does() {
     for view in views() {
         let mut menu = Menu::new(view, &gander::ABOUT, &NAMES);
         menu.set_rooms(&rooms(9));
@@ -285,7 +285,7 @@ fn tab_goes_through_everything_once_and_leaves() {
 }
 
 #[test]
-fn a_cabinet_that_is_off_is_switched_on_by_arrows_or_a_click() {
+fn cabinet_is_switched_on_by_arrows_or_click() {
     for view in views() {
         let mut menu = Menu::new(view, &gander::ABOUT, &NAMES);
         let off = menu.places().into_iter().find(|(choice, _)| *choice == Choice::Cabinet(1));
@@ -307,7 +307,7 @@ fn a_cabinet_that_is_off_is_switched_on_by_arrows_or_a_click() {
 }
 
 #[test]
-fn a_code_is_six_letters_and_then_enter_joins() {
+fn code_of_six_letters_and_enter_joins() {
     let mut menu = menu(views()[0]);
     assert!(!menu.type_text("B"), "no prompt asked for letters");
     menu.focus = Choice::Code;
@@ -325,7 +325,7 @@ fn a_code_is_six_letters_and_then_enter_joins() {
 }
 
 #[test]
-fn a_name_takes_any_letter_but_not_any_number_of_them() {
+fn name_takes_any_letter_up_to_its_length() {
     let mut menu = menu(views()[0]);
     menu.set_name("Wren\u{7}");
     menu.focus = Choice::Name;
@@ -338,7 +338,7 @@ fn a_name_takes_any_letter_but_not_any_number_of_them() {
 }
 
 #[test]
-fn the_focus_stays_with_its_room_when_others_vanish() {
+fn focus_stays_with_its_room_when_others_vanish() {
     let mut menu = menu(views()[0]);
     let mut lines = rooms(9);
     menu.set_rooms(&lines);

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_is_the_largest_of_its_frames_and_old_ones_go() {
+    fn column_is_largest_of_its_frames_and_old_ones_go() {
         let mut history = History::every(3);
         [1, 7, 2, 0, 0, 4, 9].into_iter().for_each(|value| history.push(value));
         assert_eq!(history.recent(10).collect::<Vec<_>>(), [7, 4]);

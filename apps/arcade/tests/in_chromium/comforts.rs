@@ -1,5 +1,4 @@
-//! What makes playing comfortable in a real browser: a screen that stays on, full screen, how loud
-//! it is, and the leaderboard.
+//! Screen lock, full screen, volume and leaderboard of the page in Chromium.
 
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use crate::tabs::focus_on;
 use crate::trouble::until_said;
 use crate::{PATIENCE, picture, said, tap};
 
-/// Notes what is asked of the screen, and every loudness that can be set.
+/// Script that records wake lock and full screen requests, and every gain node.
 const NOTING: &str = "
     window.awake = [];
     const request = async kind => {
@@ -31,7 +30,7 @@ const NOTING: &str = "
     localStorage['gaggle.name'] ??= 'Wren';
 ";
 
-/// A native player who scores and leaves.
+/// Native player that reports a score and leaves.
 fn leave_a_score(server: &str, points: i64) {
     let clock = Clock::start();
     let mut config = RoomConfig::new("gander", SEATS as u8).unwrap();
@@ -64,18 +63,18 @@ fn expect_awake(page: &Page, noted: &str) {
         .unwrap_or_else(|error| panic!("{error}: {}", page.eval("awake.join()").unwrap()));
 }
 
-/// The loudness of everything: the first that is made.
+/// Master volume: the gain of the first gain node.
 fn loudness(page: &Page) -> f64 {
     page.wait_for("gains.length > 0", PATIENCE).unwrap();
     page.eval("gains[0].gain.value").unwrap().as_f64().unwrap()
 }
 
 #[test]
-fn screen_stays_on_fills_sounds_and_lists_the_best() {
+fn page_keeps_screen_on_fills_it_sounds_and_lists_best() {
     let hall = Hall::open("comforts");
     leave_a_score(&hall.lobby(), 120);
     let page = hall.page_after(NOTING, "");
-    // The screen is kept on in a match alone.
+    // The wake lock is held during a match only.
     expect_awake(&page, "");
     tap(&page, "Enter", "Enter");
     until(&page, "a room", |known| is_together(known, 1));
@@ -102,7 +101,7 @@ fn screen_stays_on_fills_sounds_and_lists_the_best() {
     tap(&page, "Enter", "Enter");
     page.wait_for("document.fullscreenElement === null", PATIENCE).unwrap();
 
-    // Loudness: two steps down, the same when the page is loaded again.
+    // Volume: two steps down, and unchanged after a reload.
     focus_on(&page, "Sound full. Enter changes it.");
     let full = loudness(&page);
     tap(&page, "Enter", "Enter");
@@ -116,9 +115,9 @@ fn screen_stays_on_fills_sounds_and_lists_the_best() {
     page.wait_for(&format!("gains[0]?.gain.value === {low}"), PATIENCE).unwrap();
 }
 
-/// Small phones, upright and flat. The pictures are for looking at.
+/// Small phones in both orientations. The pictures are for review.
 #[test]
-fn small_phones_show_the_world_large() {
+fn small_phones_show_world_large() {
     let hall = Hall::open("small-phones");
     let coarse = "
         const media = window.matchMedia.bind(window);
@@ -129,13 +128,14 @@ fn small_phones_show_the_world_large() {
         let page = hall.page_after(coarse, &format!("?game={game}"));
         page.resize(667, 375, 2, true).unwrap();
         page.wait_for(&format!("{canvas}.width === 1334"), PATIENCE).unwrap();
-        // Where Play is.
+        // Position of the Play button.
         page.touch(Some((170, 136))).unwrap();
         page.touch(None).unwrap();
         page.wait_for("!said.textContent.startsWith('Menu')", Duration::from_secs(10)).unwrap();
         std::thread::sleep(Duration::from_millis(500));
         picture(&page, &format!("small-{game}-667x375.png"));
-        // Some pixels too narrow for a world twice as large: it is drawn so, and shrunk a little.
+        // A few pixels too narrow for twice the size: the world is drawn at twice the size and
+        // shrunk a little.
         page.resize(375, 667, 2, true).unwrap();
         page.wait_for(&format!("{canvas}.width === 768 && 'soft' in {canvas}.dataset"), PATIENCE).unwrap();
         std::thread::sleep(Duration::from_millis(100));

@@ -1,5 +1,5 @@
-//! How a page comes into a room, out of it and back in a real browser: the Back button, a tab that
-//! goes to other addresses, a tab behind another, codes that lead elsewhere or nowhere.
+//! Entering and leaving rooms in Chromium: the Back button, navigation in a tab, hidden tabs, codes
+//! of other games and of no room.
 
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ fn is_in_room(known: &Value) -> bool {
     known["stage"] == "together" && known["code"].as_str().is_some_and(|code| !code.is_empty())
 }
 
-/// Plays from the menu; the code of the room. The page must have told first that it has left the
-/// room before, or that one's code would be read.
+/// Presses Play in the menu and returns the code of the new room. Waits first until the page has
+/// left its last room, whose code it would read otherwise.
 fn play(page: &Page) -> String {
     until(page, "no room", |known| known["stage"] == "solo" && known["code"] == "");
     tap(page, "Enter", "Enter");
@@ -23,7 +23,7 @@ fn play(page: &Page) -> String {
     known["code"].as_str().unwrap().to_string()
 }
 
-/// How many others are in the room.
+/// Number of other players in the room.
 fn others(known: &Value) -> usize {
     known["people"].as_array().map_or(0, Vec::len)
 }
@@ -37,7 +37,7 @@ fn until_words(page: &Page, words: &str) {
     page.wait_for(&is_said, PATIENCE).unwrap();
 }
 
-/// Waits until the entry of the history is that of the menu, or of a match.
+/// Waits until the current history entry is that of the menu or of a match.
 fn until_entry(page: &Page, in_match: bool) {
     let entry = format!("!!history.state === {in_match} && location.search.includes('room=') === {in_match}");
     if let Err(error) = page.wait_for(&entry, Duration::from_secs(10)) {
@@ -47,7 +47,7 @@ fn until_entry(page: &Page, in_match: bool) {
 }
 
 #[test]
-fn back_leads_from_a_match_to_the_menu_then_out() {
+fn back_leads_from_match_to_menu_then_out() {
     let hall = Hall::open("back");
     let page = hall.page("");
     until_entry(&page, false);
@@ -63,7 +63,7 @@ fn back_leads_from_a_match_to_the_menu_then_out() {
     until_words(&page, "Menu");
     until_entry(&page, false);
 
-    // Esc leads to the same entry, and a match after it needs no further one.
+    // Esc returns to the same history entry, and the next match adds none.
     for _ in 0..2 {
         play(&page);
         until_entry(&page, true);
@@ -72,19 +72,18 @@ fn back_leads_from_a_match_to_the_menu_then_out() {
         until_words(&page, "Menu");
         until_entry(&page, false);
         assert_eq!(length(), entries + 1);
-        // What is said and what tools are told change in the same frame.
+        // The menu text and the facts for tests change in the same frame.
         assert!(!is_in_room(&facts(&page)), "{}", facts(&page));
     }
 
-    // Forward leads nowhere: the match is over.
-    // One step is the player's, one the page's own answer to it.
+    // Two steps: the Forward of the player and the Back with which the page answers.
     let steps = page.eval("steps").unwrap().as_u64().unwrap();
     page.eval("void history.forward()").unwrap();
     page.wait_for(&format!("steps >= {}", steps + 2), PATIENCE).unwrap();
     until_entry(&page, false);
     until_words(&page, "Menu");
 
-    // Where others play it asks first.
+    // With other players in the room Back asks first.
     let code = play(&page);
     let other = hall.page(&format!("?room={code}"));
     until(&page, "both are in", |known| is_together(known, 2));
@@ -96,7 +95,7 @@ fn back_leads_from_a_match_to_the_menu_then_out() {
     until(&page, "both are in again", |known| is_together(known, 2));
     expect_agreement(&[&page, &other]);
 
-    // A page that a link opened has a menu behind it, too, and leaves from there.
+    // A page opened by a link has a history entry of the menu too, and leaves from there.
     until_entry(&other, true);
     let before = other.eval("history.length").unwrap();
     other.eval("void history.back()").unwrap();
@@ -105,7 +104,7 @@ fn back_leads_from_a_match_to_the_menu_then_out() {
     until_words(&other, "Menu");
     until_entry(&other, false);
     assert_eq!(other.eval("history.length").unwrap(), before);
-    // The answer of a page that is left may not come.
+    // A page that navigates away may not answer.
     let _ = other.eval("void history.back()");
     other.wait_for("location.href === 'about:blank'", PATIENCE).unwrap();
 }
@@ -115,18 +114,19 @@ fn tab_that_goes_elsewhere_keeps_no_seat_behind() {
     let hall = Hall::open("elsewhere");
     let page = hall.page("");
     let code = play(&page);
-    // Another tab of the same player is another player.
+    // A second tab with the same key is another player.
     let other = hall.page(&format!("?room={code}"));
     until(&other, "both are in", |known| is_together(known, 2));
     let own = until(&page, "both are in", |known| is_together(known, 2))["own"].clone();
 
-    // To the room's own address, as from a link.
+    // The tab goes to the address of its own room, as by a link.
     hall.go(&page, &format!("?room={code}"));
     until_ready(&page);
     let known = until(&page, "in the same room", |known| is_together(known, 2));
     assert_eq!((&known["code"], &known["own"]), (&code.as_str().into(), &own), "{known}");
 
-    // A browser that keeps the page whole while another is shown: it leaves, and returns.
+    // A browser may keep the page alive while another is shown: the page leaves the match and
+    // returns.
     page.eval(
         "for (const kind of ['pagehide', 'pageshow'])
             dispatchEvent(new PageTransitionEvent(kind, { persisted: true }));
@@ -137,7 +137,7 @@ fn tab_that_goes_elsewhere_keeps_no_seat_behind() {
     let known = until(&page, "returned", |known| is_together(known, 2));
     assert_eq!((&known["code"], &known["own"]), (&code.as_str().into(), &own), "{known}");
 
-    // To another game.
+    // The tab goes to another game.
     hall.go(&page, "?game=drake");
     page.wait_for("location.search.startsWith('?game=drake')", PATIENCE).unwrap();
     until_ready(&page);
@@ -149,7 +149,7 @@ fn tab_that_goes_elsewhere_keeps_no_seat_behind() {
     let asked = "heard.some(text => text.includes('Another tab'))";
     assert_eq!(page.eval(asked).unwrap(), false, "{}", said(&page));
 
-    // Back again, whether the browser has kept the page or loads it.
+    // The tab goes back; the browser has kept the page or reloads it.
     let _ = page.eval("void history.go(-2)");
     page.wait_for(&format!("location.search.includes('{code}')"), PATIENCE).unwrap();
     until_ready(&page);
@@ -160,7 +160,7 @@ fn tab_that_goes_elsewhere_keeps_no_seat_behind() {
     expect_agreement(&[&page, &other]);
 }
 
-/// An invitation that is opened in the same window: the tab of the first player is hidden by it.
+/// An invitation opened in the same window hides the tab of the first player.
 #[test]
 fn tab_behind_another_plays_on_when_it_is_shown() {
     let hall = Hall::open("behind");
@@ -170,7 +170,7 @@ fn tab_behind_another_plays_on_when_it_is_shown() {
         let second = hall.page_beside(&first, &format!("?{game}room={code}"));
         assert_eq!(first.eval("document.visibilityState").unwrap(), "hidden");
         assert_eq!(second.eval("document.visibilityState").unwrap(), "visible");
-        until(&second, "a seat", |known| known["code"] == code.as_str());
+        until(&second, "a slot", |known| known["code"] == code.as_str());
         let began = Instant::now();
         let known = until_within(Duration::from_secs(20), &second, "the second plays", is_in_room);
         let waited = began.elapsed();
@@ -191,7 +191,7 @@ fn tab_behind_another_plays_on_when_it_is_shown() {
 }
 
 #[test]
-fn codes_lead_to_their_game_or_back_to_the_field() {
+fn codes_lead_to_their_game_or_back_to_field() {
     let hall = Hall::open("codes");
     let host = hall.page("?game=drake");
     let code = play(&host);
@@ -200,7 +200,7 @@ fn codes_lead_to_their_game_or_back_to_the_field() {
     assert_eq!(known["code"], code.as_str());
     until(&host, "both are in", |known| others(known) == 1);
     page.wait_for(&format!("location.search === '?game=drake&room={code}'"), PATIENCE).unwrap();
-    // The same if it is typed.
+    // A typed code works alike.
     let typed = hall.page("");
     join_by_code(&typed, &code);
     until(&typed, "the other game", |known| known["game"] == "drake" && is_in_room(known));
@@ -208,7 +208,7 @@ fn codes_lead_to_their_game_or_back_to_the_field() {
     page.close().unwrap();
     typed.close().unwrap();
 
-    // A code of no room says so, offers what can be done, and does it.
+    // A code without a room is answered with the reason and with choices that work.
     let lost = hall.page("?room=BCDFGH");
     until_said(&lost, "There is no such room.");
     until_words(&lost, "Menu. There is no such room.");
@@ -217,7 +217,7 @@ fn codes_lead_to_their_game_or_back_to_the_field() {
     until_entry(&lost, false);
     assert_eq!(said(&lost).matches("no such room").count(), 1, "it is said once: {}", said(&lost));
     picture(&lost, "no-such-room.png");
-    // Trying again asks the lobby again.
+    // Enter asks the lobby again.
     tap(&lost, "Enter", "Enter");
     let twice = "heard.filter(text => text.startsWith('Menu. There is no such room.')).length > 1";
     lost.wait_for(twice, PATIENCE).unwrap();

@@ -1,4 +1,5 @@
-//! The README's moving picture: four pages of one match side by side, as players drop in and out.
+//! Animated picture of the README: four pages of one match side by side, as players drop in and
+//! out.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +9,17 @@ use crate::online::{Hall, Parting, facts, is_together, partings, until, until_pa
 use crate::sheet::{INK, Moment};
 use crate::{tap, write_picture};
 
-/// Pixels of one page.
+/// Width of one page in pixels.
 const WIDTH: usize = 400;
 const HEIGHT: usize = 225;
-/// Pixels between pages.
+/// Gap between pages in pixels.
 const GAP: usize = 8;
-/// Colors of a picture: number 0 is "as in the frame before".
+/// Size of the palette. Entry 0 is transparent: the pixel of the previous frame stays.
 const COLORS_MAX: usize = 255;
-/// What a tracked file may weigh.
+/// Largest file that tidy accepts in the repository, in bytes.
 const BYTES_MAX: usize = 1_000_000;
 
-/// Frames so far: rows of red, green, blue.
+/// Frames recorded so far, as rows of RGB bytes.
 #[derive(Default)]
 struct Film {
     frames: Vec<Vec<[u8; 3]>>,
@@ -28,7 +29,7 @@ impl Film {
     const WIDE: usize = 2 * WIDTH + GAP;
     const TALL: usize = 2 * HEIGHT + GAP;
 
-    /// Some frames of what the pages show, dark where there is none, while their players flap.
+    /// Records frames of all pages while their players flap. A missing page is dark.
     fn shoot(&mut self, pages: [Option<&Page>; 4], frames: usize) {
         for _ in 0..frames {
             let turn = self.frames.len();
@@ -48,7 +49,7 @@ impl Film {
         }
     }
 
-    /// The most frequent colors of all frames.
+    /// Most frequent colors over all frames.
     fn palette(&self) -> Vec<[u8; 3]> {
         let mut counts: BTreeMap<[u8; 3], usize> = BTreeMap::new();
         for pixel in self.frames.iter().flatten() {
@@ -59,7 +60,8 @@ impl Film {
         colors.into_iter().take(COLORS_MAX).map(|(color, _)| color).collect()
     }
 
-    /// All frames as one animated PNG. What did not change is transparent, which packs well.
+    /// Encodes all frames as an animated PNG. Unchanged pixels are transparent, which compresses
+    /// well.
     fn encode(&self) -> Vec<u8> {
         let colors = self.palette();
         let mut numbers: BTreeMap<[u8; 3], u8> = BTreeMap::new();
@@ -93,7 +95,7 @@ impl Film {
     }
 }
 
-/// Flaps now and then, and turns from time to time.
+/// Flaps and turns at irregular intervals.
 fn steer(page: &Page, turn: usize) {
     let code = if (turn / 9).is_multiple_of(2) { "ArrowRight" } else { "ArrowLeft" };
     page.key(code, code, turn % 4 < 3).unwrap();
@@ -127,7 +129,7 @@ fn four_pages_drop_in_and_out_on_film() {
     until(&fourth, "four", |known| is_together(known, 4));
     film.shoot([Some(&first), Some(&second), Some(&third), Some(&fourth)], 6);
 
-    // The leader is killed: the others play on, and it returns to its slot.
+    // The leader is killed, the others play on, and it returns to its slot.
     let before = partings(&facts(&second));
     first.crash().unwrap();
     film.shoot([None, Some(&second), Some(&third), Some(&fourth)], 3);

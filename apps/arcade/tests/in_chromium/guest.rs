@@ -1,4 +1,4 @@
-//! A native machine in a page's room, played by a bot, in a thread of its own.
+//! Native peer in the room of a page, played by a bot in a thread of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,14 +10,14 @@ use arcade::cabinets::millpond::Shore;
 use gaggle::{JoinTarget, World, WorldConfig, WorldRoom};
 use gaggle_native::{Clock, platform, random_seed};
 
-/// The machine. It leaves when this is dropped.
+/// The peer. It leaves the room when dropped.
 pub(crate) struct Guest {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Guest {
-    /// Comes to brawl.
+    /// Joins a room of drake.
     pub(crate) fn brawler(server: &str, code: &str) -> Guest {
         Guest::come(server, code, Brawl::room(), |seed| {
             let mut bot = (usize::MAX, drake::bots::Bot::new(0, drake::bots::Strength::Steady, seed));
@@ -31,7 +31,7 @@ impl Guest {
         })
     }
 
-    /// Comes to row.
+    /// Joins a room of millpond.
     pub(crate) fn rower(server: &str, code: &str) -> Guest {
         Guest::come(server, code, Shore::room(), |seed| {
             let mut bot = (usize::MAX, millpond::bots::Bot::new(0, seed));

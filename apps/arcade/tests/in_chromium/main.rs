@@ -1,4 +1,4 @@
-//! The arcade as strangers meet it: in a real browser, with keys.
+//! Tests of the arcade in Chromium, by keys, fingers and gamepads.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -30,11 +30,10 @@ use std::time::Duration;
 use gaggle_web::bundle::{Build, bundle_arcade};
 use gaggle_web::chromium::Page;
 
-/// How long anything may take on the slowest machine: what should happen is asserted, never how
-/// fast.
+/// Timeout of every wait. Generous for slow machines: no test asserts speed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Builds the page once; where it is.
+/// Builds the page once and returns its folder.
 pub(crate) fn build() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let build = || {
@@ -55,12 +54,12 @@ pub(crate) fn said(page: &Page) -> String {
     page.eval("document.getElementById('said').textContent").unwrap().as_str().unwrap().to_string()
 }
 
-/// Takes a picture, to be looked at.
+/// Takes a screenshot for review.
 pub(crate) fn picture(page: &Page, name: &str) {
     write_picture(name, &page.screenshot().unwrap());
 }
 
-/// Puts a picture where all of them are.
+/// Writes a picture into the folder of screenshots.
 pub(crate) fn write_picture(name: &str, bytes: &[u8]) {
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures");
     std::fs::create_dir_all(&pictures).unwrap();

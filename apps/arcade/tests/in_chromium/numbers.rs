@@ -1,7 +1,6 @@
-//! What the page promises in numbers. Four pages on a bad network are always tried; with
-//! `GAGGLE_LONG=1` for five minutes, and then, with `--include-ignored`, what depends on the
-//! machine is measured and printed. With `GAGGLE_BENCH=1` it is demanded, too, which is fair only
-//! while nothing else runs: `cargo xtask bench arcade`.
+//! Measured limits of the page. Four pages on a bad network are always tested, with `GAGGLE_LONG=1`
+//! for five minutes. Machine-dependent figures are printed with `--include-ignored` and asserted
+//! only with `GAGGLE_BENCH=1`, on an otherwise idle machine: `cargo xtask bench arcade`.
 
 use std::time::{Duration, Instant};
 
@@ -12,17 +11,16 @@ use crate::native::Native;
 use crate::online::{Hall, expect_agreement, facts, fly, frames_to_answer, is_together, until};
 use crate::{PATIENCE, build, picture, tap};
 
-/// Bytes over the wire until a player can act.
+/// Bytes transferred until a player can act.
 pub(crate) const FIRST_LOAD_MAX: u64 = 328_000;
-/// Bytes that may come after the first frame.
+/// Bytes transferred after the first frame.
 pub(crate) const LATER_MAX: u64 = 120_000;
 
 fn is_long() -> bool {
     std::env::var("GAGGLE_LONG").is_ok()
 }
 
-/// What a player loads before the first flight, by game, and what comes after the first frame.
-/// Printed by the bench, judged always.
+/// Bytes loaded before the first flight, by game, and after the first frame. The bench prints them.
 #[test]
 fn page_sizes_are_within_both_limits() {
     let folder = build();
@@ -38,7 +36,7 @@ fn page_sizes_are_within_both_limits() {
     assert!((500..=LATER_MAX).contains(&later), "{later} bytes");
 }
 
-/// What was measured beside what is wanted: all of it is printed before anything is demanded.
+/// Missed targets. Dropping asserts them, so every figure is printed first.
 #[derive(Default)]
 pub(crate) struct Targets {
     missed: Vec<String>,
@@ -69,12 +67,12 @@ impl Drop for Targets {
     }
 }
 
-/// How often something happened, by how often it did so since then.
+/// Rate of an event since a point in time.
 pub(crate) fn per_second(count: u64, since: Instant) -> f64 {
     (u128::from(count) * 1_000 / since.elapsed().as_millis().max(1)) as f64
 }
 
-/// Counts of what a page promises never to do, and of what shows that it was tried.
+/// Reads a counter of the page; 0 if it is missing.
 fn count(known: &Value, name: &str) -> u64 {
     known[name].as_u64().unwrap_or(0)
 }
@@ -95,7 +93,7 @@ fn four_pages_on_bad_network_hear_every_cue_once() {
     let began = Instant::now();
     let before: Vec<Value> = pages.iter().map(facts).collect();
     let seconds = Duration::from_secs(if is_long() { 300 } else { 4 });
-    // Everybody has heard something, and guessed wrong.
+    // Every page has played a sound and rolled back.
     let is_lively = |page: &Page| ["cues", "rollbacks"].iter().all(|name| count(&facts(page), name) > 0);
     while began.elapsed() < seconds || !pages.iter().all(is_lively) {
         assert!(began.elapsed() < seconds + PATIENCE, "{:?}", pages.iter().map(facts).collect::<Vec<_>>());
@@ -120,16 +118,16 @@ fn four_pages_on_bad_network_hear_every_cue_once() {
     }
     if is_long() {
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        Targets::default().at_least("rollbacks a second, so that something was tried", mean, 1.0);
+        Targets::default().at_least("rollbacks a second, so that rollback is exercised", mean, 1.0);
     }
-    // The overlay over four of them.
+    // The overlay with four players.
     tap(&pages[1], "F3", "F3");
     tap(&pages[1], "F3", "F3");
     fly(&pages[1], 1);
     picture(&pages[1], "overlay.png");
 }
 
-/// Notes when the page was ready, and every script that kept it busy for longer than 50 ms.
+/// Script that records when the page was ready, and every script that ran for more than 50 ms.
 const WATCHED: &str = "
     window.long = [];
     new PerformanceObserver(list => window.long.push(...list.getEntries().map(entry => entry.duration)))
@@ -145,7 +143,7 @@ fn number(page: &Page, expression: &str) -> f64 {
 
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn what_depends_on_the_machine_is_measured() {
+fn machine_dependent_numbers_are_measured() {
     let mut targets = Targets::default();
     let hall = Hall::open("numbers");
     let first = hall.page_after(WATCHED, "?seed=5");

@@ -1,4 +1,4 @@
-//! Together: real pages, a real server, real links.
+//! Pages of one match with a real server and real links, and what other tests need of them.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use crate::trouble::until_said;
 use crate::wire::Wire;
 use crate::{PATIENCE, build, picture, tap};
 
-/// Keeps everything the page says, as words in its corner do not stay, and counts its popstates.
+/// Script that keeps every text the page shows, as toasts vanish, and counts popstate events.
 const LISTENING: &str = "
     window.heard = [];
     window.steps = 0;
@@ -26,7 +26,7 @@ const LISTENING: &str = "
     });
 ";
 
-/// A server with the page, and a browser to open it in.
+/// A server that serves the page, and a browser.
 pub(crate) struct Hall {
     server: BackgroundServer,
     browser: Chromium,
@@ -40,19 +40,19 @@ impl Hall {
     pub(crate) fn open_with(name: &str, rules: Config) -> Hall {
         let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hall-{name}"));
         let _ = std::fs::remove_dir_all(&data);
-        // All pages are of one network: their results are claims, and are listed here all the same.
+        // All pages share a network, so their results are only claims; here they are listed anyway.
         let results = gaggle::lobby::view::Verdict::Claimed;
         let listen = ([127, 0, 0, 1], 0).into();
         let config = Config { listen, data, files: Some(build()), results, ..rules };
         Hall { server: BackgroundServer::start(config).unwrap(), browser: Chromium::start().unwrap() }
     }
 
-    /// Where native peers find the lobby.
+    /// Lobby address for native peers.
     pub(crate) fn lobby(&self) -> String {
         format!("ws://{}", self.server.address())
     }
 
-    /// A page in which a script runs before anything of its own.
+    /// Opens a page in which the script runs before those of the page.
     pub(crate) fn open_after(&self, script: &str, query: &str) -> Page {
         self.open_at(self.server.address(), script, query)
     }
@@ -64,7 +64,7 @@ impl Hall {
         page
     }
 
-    /// A page in another tab of the same window, which hides the first.
+    /// Opens a page in a new tab of the same window, which hides the first.
     pub(crate) fn page_beside(&self, _first: &Page, query: &str) -> Page {
         let url = format!("http://{}/{query}", self.server.address());
         let page = self.browser.open_tab(LISTENING, &url).unwrap();
@@ -72,12 +72,12 @@ impl Hall {
         page
     }
 
-    /// Takes a tab to another address.
+    /// Navigates a tab to another address.
     pub(crate) fn go(&self, page: &Page, query: &str) {
         page.navigate(&format!("http://{}/{query}", self.server.address())).unwrap();
     }
 
-    /// A page whose way to the server is a wire that can be cut.
+    /// Opens a page that reaches the server through a wire, which a test can cut.
     pub(crate) fn page_over(&self, wire: &Wire, query: &str) -> Page {
         let page = self.open_at(wire.address(), "", query);
         page.wait_for("document.documentElement.dataset.ready === 'yes'", PATIENCE).unwrap();
@@ -100,24 +100,24 @@ impl Hall {
 }
 
 impl Hall {
-    /// Where native machines find the lobby.
+    /// WebSocket address of the lobby for native peers.
     pub(crate) fn url(&self) -> String {
         format!("ws://{}", self.server.address())
     }
 }
 
-/// What a page knows; nothing while it is being loaded.
+/// Facts that the page reports for tests; null while it loads.
 pub(crate) fn facts(page: &Page) -> Value {
     let text = page.eval("document.getElementById('facts')?.textContent ?? ''").unwrap_or_default();
     text.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
-/// Waits until what a page knows is so.
+/// Waits until the facts of a page meet the condition.
 pub(crate) fn until(page: &Page, what: &str, so: impl Fn(&Value) -> bool) -> Value {
     until_within(PATIENCE, page, what, so)
 }
 
-/// The same where that may take longer.
+/// [`until`] with a timeout of its own.
 pub(crate) fn until_within(
     patience: Duration,
     page: &Page,
@@ -140,13 +140,13 @@ pub(crate) fn is_together(known: &Value, players: usize) -> bool {
     known["stage"] == "together" && here == players
 }
 
-/// How many said goodbye, and how many fell silent.
+/// Departures seen by a page: with goodbye, and by timeout.
 pub(crate) fn partings(known: &Value) -> [u64; 2] {
     ["goodbyes", "silences"].map(|parting| known[parting].as_u64().unwrap_or(0))
 }
 
-/// Waits until a player's departure is told and `players` are left. An empty slot is seen at once;
-/// its cause is told some frames later, when all peers agree on it.
+/// Waits until a departure is reported and `players` are left. The slot empties at once; the cause
+/// is reported some frames later, when all peers agree on it.
 pub(crate) fn until_parted(page: &Page, what: &str, parting: Parting, before: [u64; 2], players: usize) {
     let told = parting as usize;
     until(page, what, |known| is_together(known, players) && partings(known)[told] > before[told]);
@@ -159,7 +159,7 @@ pub(crate) enum Parting {
     Silence,
 }
 
-/// Flies about, so that scores and guesses change.
+/// Flaps and turns, so that scores change and predictions fail.
 pub(crate) fn fly(page: &Page, rounds: usize) {
     for round in 0..rounds {
         let code = if round % 2 == 0 { "ArrowRight" } else { "ArrowLeft" };
@@ -172,8 +172,8 @@ pub(crate) fn fly(page: &Page, rounds: usize) {
     }
 }
 
-/// Watches all pages until they have told the state of the same three frames, and never a different
-/// one.
+/// Waits until all pages have reported the hashes of three common frames, and asserts that no hash
+/// differs.
 pub(crate) fn expect_agreement(pages: &[&Page]) {
     let mut seen: BTreeMap<u64, BTreeMap<usize, String>> = BTreeMap::new();
     let deadline = Instant::now() + PATIENCE;
@@ -198,8 +198,8 @@ pub(crate) fn expect_agreement(pages: &[&Page]) {
     }
 }
 
-/// Holds a key and counts the frames the screen shows until a fact is another that has not changed
-/// for a while; with it, the frames an input waits by design.
+/// Waits until a fact is stable, holds a key, and counts the frames shown until the fact changes.
+/// Returns that count and the input delay in frames.
 pub(crate) fn frames_to_answer(page: &Page, code: &str, fact: &str) -> (u64, u64) {
     let script = format!(
         "(async () => {{
@@ -230,7 +230,7 @@ pub(crate) fn paths(known: &Value) -> Vec<String> {
     people.iter().filter_map(|person| person["path"].as_str().map(str::to_string)).collect()
 }
 
-/// Types a code into the boxes for it, and joins.
+/// Types a code into its field and joins.
 pub(crate) fn join_by_code(page: &Page, code: &str) {
     focus_on(page, "Have a code?");
     for letter in code.chars() {
@@ -239,13 +239,13 @@ pub(crate) fn join_by_code(page: &Page, code: &str) {
     tap(page, "Enter", "Enter");
 }
 
-/// All points of a match.
+/// Sum of all scores in the match.
 fn points(known: &Value) -> u64 {
     known["scores"].as_array().into_iter().flatten().filter_map(Value::as_u64).sum()
 }
 
-/// Open, play, others drop in, the first is killed and returns: over one way only, or over
-/// whichever is best.
+/// One page opens a match, two more drop in, the first is killed and returns. Over one path only,
+/// or over the best one for `direct`.
 fn meet_fly_leave_and_return(path: &str) {
     let hall = Hall::open(&format!("strangers-{path}"));
     let only = if path == "direct" { String::new() } else { format!("path={path}") };
@@ -256,7 +256,7 @@ fn meet_fly_leave_and_return(path: &str) {
     let known = until(&first, "a room", |known| is_together(known, 1));
     let code = known["code"].as_str().unwrap().to_string();
     assert_eq!(code.len(), 6);
-    // What came over the wire for it, packed: this game, and no other.
+    // Compressed bytes loaded: those of this game and of no other.
     let loaded = "performance.getEntries().reduce((sum, entry) => sum + (entry.encodedBodySize ?? 0), 0)";
     let loaded = first.eval(loaded).unwrap().as_u64().unwrap();
     let most = crate::numbers::FIRST_LOAD_MAX + crate::numbers::LATER_MAX;
@@ -268,7 +268,7 @@ fn meet_fly_leave_and_return(path: &str) {
     let second = hall.page(&format!("?{only}"));
     tap(&second, "Enter", "Enter");
     let is_there = |known: &Value| is_together(known, 2) && paths(known) == [path];
-    let known = until(&second, "the second drops in, and the way to it is the right one", is_there);
+    let known = until(&second, "the second drops in, over the requested path", is_there);
     assert_eq!(known["code"].as_str(), Some(code.as_str()));
     until(&first, "the first sees it", |known| is_together(known, 2));
     until_said(&first, "drops in.");
@@ -277,16 +277,16 @@ fn meet_fly_leave_and_return(path: &str) {
     let third = hall.page(&format!("?{only}"));
     join_by_code(&third, &code);
     until(&third, "the third joins by code", |known| is_together(known, 3));
-    // A joined player stands still until it is steered, and then answers within the input delay
-    // and two frames. A busy machine may show frames in which no time has passed: the best
-    // of some counts.
+    // A joined player stands still until it is steered, then answers within the input delay and two
+    // frames. A busy machine may show frames in which no time has passed, so the best of several
+    // tries counts.
     let mut spare = [&second, &third].into_iter().cycle().take(20).map(|page| {
         let (frames, delay) = frames_to_answer(page, "ArrowRight", "goose");
         println!("the own goose answers on frame {frames} with a delay of {delay}");
         frames.saturating_sub(delay)
     });
     assert!(spare.any(|frames| frames <= 2), "always more than two frames beyond the delay of inputs");
-    // Until a player has scored.
+    // Flap until a player has scored.
     let began = Instant::now();
     while points(&facts(&second)) == 0 {
         assert!(began.elapsed() < 3 * PATIENCE, "minutes of flapping and no score: {}", facts(&second));
@@ -296,7 +296,7 @@ fn meet_fly_leave_and_return(path: &str) {
     expect_agreement(&[&first, &second, &third]);
     let deadline = Instant::now() + PATIENCE;
     while facts(&second)["rollbacks"].as_u64() == Some(0) {
-        assert!(Instant::now() < deadline, "nothing was ever guessed wrong");
+        assert!(Instant::now() < deadline, "no prediction was ever wrong");
         [&first, &third].into_iter().for_each(|page| fly(page, 1));
     }
     tap(&second, "F3", "F3");
@@ -306,10 +306,10 @@ fn meet_fly_leave_and_return(path: &str) {
     sheet.add(&second);
     tap(&second, "F3", "F3");
 
-    // The lead is killed; the others play on, and it returns to its seat.
+    // The leader is killed, the others play on, and it returns to its slot.
     let own = facts(&first)["own"].clone();
     let (before, scored) = (facts(&first), points(&facts(&second)));
-    // A busy machine may have been silent before.
+    // Pages of a busy machine may have timed out before.
     let before_crash = partings(&facts(&second));
     first.crash().unwrap();
     until_parted(&second, "a killed page says no goodbye", Parting::Silence, before_crash, 2);
@@ -318,23 +318,23 @@ fn meet_fly_leave_and_return(path: &str) {
     expect_agreement(&[&second, &third]);
     first.revive().unwrap();
     let known = until(&first, "the first is back", |known| is_together(known, 3));
-    assert_eq!(known["own"], own, "the seat is its own: {known}");
+    assert_eq!(known["own"], own, "it has another slot: {known}");
     until_said(&first, "Welcome back. Your seat was kept.");
     sheet.add(&first);
     sheet.write(&format!("sheet-{path}.png"));
     let seat = own.as_u64().unwrap().trailing_zeros() as usize;
-    // Its page flaps no more between the look and the kill, so it may have lost a goose, but not
-    // won one.
+    // The player does not flap between the reading and the kill, so it may have lost a goose but
+    // not won one.
     let [had, has] = [&before, &known].map(|known| (&known["scores"][seat], &known["mounts"][seat]));
     assert!(has.0.as_u64() >= had.0.as_u64(), "{known} had {before}");
     assert!(has.1.as_u64() <= had.1.as_u64() && has.1.as_u64() > Some(0), "{known} had {before}");
     assert!(points(&known) >= scored && scored > 0, "{known} had {scored} points in all");
     expect_agreement(&[&first, &second, &third]);
 
-    // A page that is closed says goodbye: no peer waits for a timeout.
+    // A closed page says goodbye, so no peer waits for a timeout.
     let before = partings(&facts(&second));
     third.close().unwrap();
-    until_parted(&second, "the third has said so", Parting::Goodbye, before, 2);
+    until_parted(&second, "the third said goodbye", Parting::Goodbye, before, 2);
 
     // A page with high latency shows the progress of joining, in words and as a picture.
     let far = hall.page(&format!("?room={code}&latency=2500&{only}"));
@@ -343,11 +343,11 @@ fn meet_fly_leave_and_return(path: &str) {
 }
 
 #[test]
-fn strangers_meet_fly_leave_and_return() {
+fn players_meet_fly_leave_and_return() {
     meet_fly_leave_and_return("direct");
 }
 
-/// Two pages over one way only, the way it says; with time to spare, the whole story.
+/// Two pages over one path only. With `GAGGLE_LONG` also all of [`meet_fly_leave_and_return`].
 fn meet_over(path: &str) {
     if std::env::var("GAGGLE_LONG").is_ok() {
         return meet_fly_leave_and_return(path);
@@ -360,7 +360,7 @@ fn meet_over(path: &str) {
         until(page, "a room", |known| known["stage"] == "together");
     }
     for page in &pages {
-        // The network feels as bad as it should, whatever way it is.
+        // The simulated latency applies on every path.
         until(page, "both are in", |known| {
             is_together(known, 2) && paths(known) == [path] && known["people"][0]["rtt"].as_u64() >= Some(200)
         });
@@ -372,11 +372,11 @@ fn meet_over(path: &str) {
 }
 
 #[test]
-fn strangers_meet_through_the_relay_alone() {
+fn players_meet_through_relay_alone() {
     meet_over("relay");
 }
 
 #[test]
-fn strangers_meet_through_a_socket_alone() {
+fn players_meet_through_socket_alone() {
     meet_over("socket");
 }

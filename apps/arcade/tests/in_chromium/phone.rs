@@ -1,5 +1,5 @@
-//! The arcade on a phone: upright and flat, with two and with three pixels for one of the page's,
-//! by fingers alone.
+//! The arcade on phones in both orientations, with two and three device pixels per page pixel, by
+//! touch alone.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use gaggle_web::files::FileServer;
 use crate::online::{facts, until};
 use crate::{PATIENCE, build, picture, said, tap};
 
-/// A phone, as far as pages ask.
+/// Script that makes the page see a phone.
 const PHONE: &str = "
     const media = window.matchMedia.bind(window);
     window.matchMedia = query => query.includes('coarse') ? { matches: true } : media(query);
 ";
 
-/// Where things are on it, in the page's pixels.
+/// Places to tap, in page pixels.
 struct Phone {
     name: &'static str,
     size: (u32, u32),
@@ -94,7 +94,7 @@ fn phone_is_enough_for_names_help_and_every_game() {
         let page = open(&browser, &files, phone, "gander");
         std::thread::sleep(Duration::from_millis(600));
         picture(&page, &format!("phone-{name}-menu.png"));
-        // A name is asked for in a prompt. It is taken, kept, and the page goes on.
+        // The name is typed into a prompt of the browser; it is kept, and the page goes on.
         page.eval("window.prompt = () => 'Ottilie'").unwrap();
         tap_at(&page, phone.field);
         wait_said(&page, "Your name: Ottilie");
@@ -128,7 +128,7 @@ fn phone_is_enough_for_names_help_and_every_game() {
         picture(&page, &format!("phone-{name}-drake.png"));
         page.close().unwrap();
 
-        // A boat is rowed by a thumb.
+        // One thumb rows a boat.
         let page = open(&browser, &files, phone, "millpond");
         tap_at(&page, phone.play);
         let known = until(&page, "a boat", |known| known["own"] == 1 && known["things"].as_u64() > Some(300));

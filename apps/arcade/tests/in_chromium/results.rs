@@ -1,5 +1,5 @@
-//! A match to its end: the result is kept and listed, and the match that is saved is the same
-//! natively as it was in the page.
+//! A match to its end: the result is stored and listed, and the saved replay gives the same states
+//! natively as in the page.
 
 use std::time::{Duration, Instant};
 
@@ -14,20 +14,20 @@ use crate::online::{Hall, expect_agreement, facts, is_together, until};
 use crate::trouble::until_said;
 use crate::{PATIENCE, picture, said, tap};
 
-/// Keeps whatever the page gives the player as a file.
+/// Script that keeps the file that the page offers for download.
 const KEEPING: &str = "
     const made = URL.createObjectURL;
     URL.createObjectURL = blob => { window.saved = blob; return made.call(URL, blob); };
 ";
 
-/// Two who flap now and then have lost all their geese by then.
+/// Two players that flap now and then have lost all geese by then.
 const MATCH_ENDS_WITHIN: Duration = Duration::from_secs(600);
 
-/// Where a replay says which version it has, and by which rules it was played.
+/// Byte offsets in a replay: version, and fingerprint of the rules.
 const AT_VERSION: usize = 7;
 const AT_RULES: usize = 20;
 
-/// Drops a file on the page.
+/// Drops a file onto the page.
 fn drop_on(page: &Page, bytes: &[u8]) {
     let script = format!(
         "(() => {{
@@ -39,8 +39,7 @@ fn drop_on(page: &Page, bytes: &[u8]) {
     page.eval(&script).unwrap();
 }
 
-/// Flaps if the match is not over: whether it is, is asked in the page, so that no time passes in
-/// between.
+/// Flaps unless the match is over. The page itself checks that, so that no time passes in between.
 fn flap_unless_over(page: &Page) {
     let script = "JSON.parse(document.getElementById('facts').textContent).over
         || ['keydown', 'keyup'].forEach(kind => window.dispatchEvent(new KeyboardEvent(kind, { code: 'Space', key: ' ' })))";
@@ -48,16 +47,16 @@ fn flap_unless_over(page: &Page) {
 }
 
 #[test]
-fn a_match_is_kept_listed_saved_and_the_same_natively() {
+fn finished_match_is_stored_listed_and_same_natively() {
     let hall = Hall::open("results");
     let first = hall.page_after(KEEPING, "?seed=3&lives=1&level=9");
     tap(&first, "Enter", "Enter");
     let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
-    // Another account, not another tab of the same one: a result needs two accounts.
+    // Another account instead of another tab of the same one: a result needs two accounts.
     let second = hall.page_after("localStorage.removeItem('gaggle.key')", &format!("?room={code}"));
     until(&second, "two", |known| is_together(known, 2));
-    // One goose each, and a wave that is not for beginners. Nothing is pressed once it is over:
-    // that would begin another.
+    // One goose each, in a hard wave. No key may be pressed after the end, as that would start
+    // another match.
     let began = Instant::now();
     while facts(&first)["over"] != true && began.elapsed() < 3 * PATIENCE {
         [&first, &second].into_iter().for_each(flap_unless_over);
@@ -71,17 +70,17 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
     until(&second, "the other has the same list", |known| known["top"][0].as_u64() == best);
     expect_agreement(&[&first, &second]);
     until_said(&first, "Well flown");
-    // What the address has asked for does not count, and both are told so.
+    // A match with parameters in the address does not count, and both pages say so.
     [&first, &second].into_iter().for_each(|page| until_said(page, "not on the real leaderboard"));
 
-    // The board takes a moment to come up.
+    // The scores appear after a moment.
     let began = Instant::now();
     while first.eval("'saved' in window").unwrap() != true {
         assert!(began.elapsed() < PATIENCE, "nothing was saved");
         tap(&first, "KeyS", "s");
         std::thread::sleep(Duration::from_millis(100));
     }
-    // Only the latest are told, and every picture takes a while.
+    // The page reports only the latest hashes, and every picture takes a while.
     let marks = facts(&first)["marks"].clone();
     picture(&first, "gameover.png");
     first.resize(390, 844, 2, true).unwrap();
@@ -93,7 +92,7 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
     second.close().unwrap();
     first.close().unwrap();
 
-    // Natively it is the match the page has seen.
+    // Played natively, the replay reaches the hashes that the page reported.
     let replay = Replay::<Gander>::read(&saved, gander::FINGERPRINT).unwrap();
     let mut playback = replay.play();
     let mut compared = 0;
@@ -110,11 +109,11 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
     see_it_again(&hall, &saved, best);
 }
 
-/// A match as a player plays it, with nothing asked for in the address: it takes minutes, so only
-/// with `--include-ignored`.
+/// A ranked match, without parameters in the address. It takes minutes, so it runs only with
+/// `--include-ignored`.
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn a_match_that_counts_is_on_the_real_list() {
+fn ranked_match_is_on_real_list() {
     let hall = Hall::open("counts");
     let called = |name: &str| {
         format!("localStorage.removeItem('gaggle.key'); localStorage.setItem('gaggle.name', '{name}')")
@@ -138,7 +137,7 @@ fn a_match_that_counts_is_on_the_real_list() {
     assert_eq!(top, scores[..2], "{known}");
     until_said(&first, "Well flown");
     assert!(!said(&first).contains("trial"), "{}", said(&first));
-    // The board takes a moment to come up.
+    // The scores appear after a moment.
     std::thread::sleep(Duration::from_secs(4));
     picture(&first, "gameover-counts.png");
     [first, second].into_iter().for_each(|page| page.close().unwrap());
@@ -146,8 +145,8 @@ fn a_match_that_counts_is_on_the_real_list() {
     until(&stranger, "a stranger sees it", |known| known["top"][0].as_u64() == Some(top[0]));
 }
 
-/// A later page sees the list, and the match again. A file that is no replay of this game is
-/// refused with words, and the page goes on.
+/// A later page sees the list and plays the replay. A file that is no replay of this game is
+/// rejected with a reason, and the page goes on.
 fn see_it_again(hall: &Hall, saved: &[u8], best: Option<u64>) {
     let replay = Replay::<Gander>::read(saved, gander::FINGERPRINT).unwrap();
     let mut playback = replay.play();
@@ -175,7 +174,7 @@ fn see_it_again(hall: &Hall, saved: &[u8], best: Option<u64>) {
     until_said(&viewer, "from another fen: other rules than ours");
     assert!(facts(&viewer)["replay"].is_null() && said(&viewer).starts_with("Menu"), "{}", said(&viewer));
 
-    // The same file ends in the same state in the page and natively.
+    // The replay ends in the same state in the page and natively.
     drop_on(&viewer, saved);
     let known =
         until(&viewer, "the replay is shown", |known| known["replay"][0].as_u64() == Some(last.into()));
@@ -184,20 +183,20 @@ fn see_it_again(hall: &Hall, saved: &[u8], best: Option<u64>) {
     assert_eq!((known["replay"][1].as_u64(), known["replay"][2].as_str()), (Some(last.into()), Some(&*hash)));
     picture(&viewer, "replay.png");
     open_by_hand(&viewer, saved);
-    // Of a damaged one, what is before the damage.
+    // Of a damaged replay the part before the damage plays.
     drop_on(&viewer, &saved[..saved.len() - 40]);
     until_said(&viewer, "What is before plays");
-    let known = until(&viewer, "as much as there is is shown", |known| known["replay"][1].as_u64() > Some(0));
+    let known = until(&viewer, "the intact part is shown", |known| known["replay"][1].as_u64() > Some(0));
     assert!(known["replay"][1].as_u64() <= Some(last.into()), "{known}");
     tap(&viewer, "Escape", "Escape");
     tap(&viewer, "Enter", "Enter");
     until(&viewer, "it plays", |known| known["frame"].as_u64() > Some(10) && known["replay"].is_null());
 }
 
-/// Without a mouse: a key asks for a file, and a link to a frame is copied.
+/// Without a mouse: a key opens the file dialog, and the link to a frame is copied.
 fn open_by_hand(page: &Page, saved: &[u8]) {
     page.eval("HTMLInputElement.prototype.click = function () { window.chooses = this; }").unwrap();
-    // A headless browser cannot ask for permission.
+    // A headless browser cannot ask for the clipboard permission.
     page.eval("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
         .unwrap();
     tap(page, "KeyL", "l");

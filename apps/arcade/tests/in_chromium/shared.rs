@@ -1,5 +1,5 @@
-//! The games of shared objects, together: three pages, the host's is killed, play goes on, and it
-//! returns to its seat.
+//! Replica games of three pages: the page of the leader is killed, play goes on, and it returns to
+//! its slot.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -13,19 +13,19 @@ use crate::online::{Hall, facts, frames_to_answer, is_together, until, until_wit
 use crate::trouble::until_said;
 use crate::{PATIENCE, picture, tap};
 
-/// What the match on the screen has that must survive its host.
+/// State of a match that must survive the loss of its leader.
 #[derive(Debug)]
 struct Kept {
-    /// Which match it is: another one would have to begin at nothing.
+    /// Number of the match. A new match would begin with nothing.
     number: u64,
-    /// Numbers that never fall while it lasts, by seat.
+    /// Points by slot, which never fall during a match.
     points: Vec<u64>,
-    /// What there is, by what all machines call it.
+    /// Ids of all objects.
     things: BTreeSet<u64>,
 }
 
-/// Things that may change meanwhile: traded or stacked by the bot that plays an absent player's
-/// slot.
+/// Objects that may vanish meanwhile, traded or stacked by the bot in the slot of the absent
+/// player.
 const TRADED_MAX: usize = 12;
 
 impl Kept {
@@ -39,14 +39,14 @@ impl Kept {
         }
     }
 
-    /// As much of it is known now.
+    /// Whether a page has received about as many objects and points as these.
     fn has_come_to(&self, known: &Value) -> bool {
         let now = Kept::of(known);
         let sum = |points: &[u64]| points.iter().sum::<u64>();
         now.things.len() + TRADED_MAX >= self.things.len() && sum(&now.points) >= sum(&self.points)
     }
 
-    /// Nothing of it is lost in what is known now.
+    /// Asserts that the page still has these points and objects.
     fn expect_in(&self, known: &Value) {
         let now = Kept::of(known);
         assert_eq!(now.number, self.number, "another match: {self:?}, then {known}");
@@ -58,22 +58,22 @@ impl Kept {
     }
 }
 
-/// A game of shared objects, as it is played here.
+/// A replica game and how the test plays it.
 struct Played {
     game: &'static str,
-    /// More of the address.
+    /// Further parameters of the address.
     query: &'static str,
-    /// Does something for a moment.
+    /// Plays for a moment.
     play: fn(&Page),
-    /// Keys that turn whatever one steers.
+    /// Keys that turn the own boat or drake.
     turns: &'static [&'static str],
-    /// Something is going on, and there is something to lose.
+    /// Whether enough has happened for a loss to be visible.
     is_lively: fn(&Value) -> bool,
-    /// The slot has something that a returning player must find.
+    /// Whether the slot has points that its returning player must find.
     has_earned: fn(&Value, usize) -> bool,
 }
 
-/// Three pages play; then the first, which leads, is killed and comes back.
+/// Three pages play; then the first, which leads, is killed and returns.
 fn outlive_the_host(played: &Played) {
     let Played { game, query, play, .. } = *played;
     let hall = Hall::open(game);
@@ -86,7 +86,7 @@ fn outlive_the_host(played: &Played) {
     let known = until(&first, "a room", |known| is_together(known, 1));
     let code = known["code"].as_str().unwrap().to_string();
     if game == "millpond" {
-        // Where few row, bots help: what they bring is what can be lost.
+        // With few players bots help, and what they deliver is what could be lost.
         until(&first, "something is brought", |known| {
             Kept::of(known).points.iter().any(|points| *points > 0)
         });
@@ -103,8 +103,8 @@ fn outlive_the_host(played: &Played) {
     }
     if game == "drake" {
         hear_little_of_a_storm(&first, &second);
-        // Whatever happens elsewhere: what one steers oneself is one's own, and answers with the
-        // next frame.
+        // A page has authority over its own drake, so a key takes effect in the next frame whatever
+        // the network does.
         let answer = |_| frames_to_answer(&second, "ArrowLeft", "heading").0;
         let fewest = (0..40).map(answer).find(|frames| *frames <= 1);
         assert_eq!(fewest, Some(1), "the own craft never answered in the frame after the key");
@@ -120,7 +120,7 @@ fn outlive_the_host(played: &Played) {
     std::thread::sleep(Duration::from_millis(300));
     picture(&second, &format!("{game}-three.png"));
     let watcher = look_on(&hall, game, &code, &host);
-    until(&second, "no seat is taken", |known| is_together(known, 3));
+    until(&second, "the spectator takes no slot", |known| is_together(known, 3));
 
     let own = facts(&first)["own"].clone();
     let [had_second, had_third] = [&second, &third].map(|page| Kept::of(&facts(page)));
@@ -132,7 +132,7 @@ fn outlive_the_host(played: &Played) {
     let other =
         until(&third, "the third knows it, too", |other| alive(other) && other["host"] == known["host"]);
     had_third.expect_in(&other);
-    // In words, with the name of who leads now.
+    // A toast names the new leader.
     let leads = if own_seat_of(&known["own"]) == known["host"].as_u64() { "Sorrel" } else { "Yarrow" };
     for page in [&second, &third] {
         until_said(page, "Tansy is lost in the mist.");
@@ -141,7 +141,7 @@ fn outlive_the_host(played: &Played) {
     picture(&third, &format!("{game}-host-gone.png"));
     expect_seen(played, &third, &second);
     expect_seen(played, &second, &third);
-    // A bot has the seat of who is gone, and keeps what is won there for him.
+    // A bot plays the slot of the absent player and keeps its points.
     let seat = own_seat_of(&own).unwrap() as usize;
     until_within(3 * PATIENCE, &second, "something to come back to", |known| {
         (played.has_earned)(known, seat)
@@ -149,10 +149,10 @@ fn outlive_the_host(played: &Played) {
     let had = Kept::of(&facts(&second));
 
     first.revive().unwrap();
-    // It is there before the others have told it all.
+    // The page is in the match before it has received all objects.
     let known = until(&first, "the first is back", |known| is_together(known, 3) && had.has_come_to(known));
-    assert_eq!(known["own"], own, "the seat is its own: {known}");
-    // Its own points among them.
+    assert_eq!(known["own"], own, "it has another slot: {known}");
+    // Its own points are among them.
     had.expect_in(&known);
     until_said(&second, "Tansy drops in.");
     expect_seen(played, &first, &second);
@@ -168,7 +168,7 @@ fn outlive_the_host(played: &Played) {
 /// A page watches without a slot.
 fn look_on(hall: &Hall, game: &str, code: &str, host: &Value) -> Page {
     let watcher = hall.page(&format!("?game={game}&watch={code}"));
-    // It may meet a guest before it meets the host.
+    // The spectator may connect to another peer before the leader.
     let looks_on = |known: &Value| known["stage"] == "watching" && known["host"] == *host;
     let known = until(&watcher, "it looks on and knows who leads", looks_on);
     assert_eq!(known["own"].as_u64(), Some(0), "{known}");
@@ -178,18 +178,18 @@ fn look_on(hall: &Hall, game: &str, code: &str, host: &Value) -> Page {
     watcher
 }
 
-/// The seat played in a page.
+/// Slot of the player in a page.
 fn own_seat_of(own: &Value) -> Option<u64> {
     own.as_u64().filter(|own| *own != 0).map(|own| own.trailing_zeros().into())
 }
 
-/// How far one heading is from another, in 65536ths of a turn.
+/// Difference of two headings, in 65,536ths of a turn.
 fn apart(one: u64, other: u64) -> u16 {
     let way = (one as u16).wrapping_sub(other as u16);
     way.min(way.wrapping_neg())
 }
 
-/// A player's actions in one page are seen in another: it turns there as here, and ends up alike.
+/// Asserts that turns in one page are shown in another, and that both agree in the end.
 fn expect_seen(played: &Played, steered: &Page, seen_at: &Page) {
     const TURNED: u16 = 4_000;
     const ALIKE: u16 = 600;
@@ -212,8 +212,8 @@ fn expect_seen(played: &Played, steered: &Page, seen_at: &Page) {
     }
 }
 
-/// A craft pressed against the wicker bumps into it in every frame. Where that happens it is heard
-/// now and then, and elsewhere, too.
+/// A drake pressed against the wicker fence bumps into it every frame. The page plays few of these
+/// sounds, and the other pages hear them too.
 fn hear_little_of_a_storm(host: &Page, guest: &Page) {
     let heard = facts(guest)["cues"].as_u64();
     host.key("Space", " ", true).unwrap();
@@ -226,7 +226,7 @@ fn hear_little_of_a_storm(host: &Page, guest: &Page) {
     }
 }
 
-/// Turns and fires for a while.
+/// Turns and fires for a second or so.
 fn brawl(page: &Page) {
     for _ in 0..4 {
         page.key("ArrowLeft", "ArrowLeft", true).unwrap();
@@ -238,7 +238,7 @@ fn brawl(page: &Page) {
     }
 }
 
-/// Rows about for a while.
+/// Rows in turns for a second or so.
 fn row(page: &Page) {
     page.key("ArrowUp", "ArrowUp", true).unwrap();
     std::thread::sleep(Duration::from_millis(1_200));
@@ -248,7 +248,7 @@ fn row(page: &Page) {
     page.key("ArrowUp", "ArrowUp", false).unwrap();
 }
 
-/// At least three more rounds are played in this match.
+/// Whether at least three rounds of the match are left.
 fn is_young(known: &Value) -> bool {
     known["round"].as_u64().is_some_and(|round| (1..=6).contains(&round))
 }
@@ -257,11 +257,11 @@ fn is_young(known: &Value) -> bool {
 fn three_pages_of_drake_outlive_their_host() {
     outlive_the_host(&Played {
         game: "drake",
-        // So many rounds win a match that none is over while something is compared in it.
+        // Enough rounds that no match ends while a test compares it.
         query: "&lives=9",
         play: brawl,
         turns: &["ArrowLeft"],
-        // A player has brought another down: a bot, most likely.
+        // A player has shot down another, most likely a bot.
         is_lively: |known| is_young(known) && Kept::of(known).points.iter().sum::<u64>() > 0,
         has_earned: |known, seat| is_young(known) && known["scores"][seat].as_u64() > Some(0),
     });
@@ -274,21 +274,21 @@ fn three_pages_of_millpond_outlive_their_host() {
         query: "",
         play: row,
         turns: &["ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"],
-        // The whole pond is here, and something in it was taken from another player.
+        // The page has the whole pond and has claimed an object of another player.
         is_lively: |known| known["things"].as_u64() >= Some(380) && known["claims"].as_u64() >= Some(1),
         has_earned: |_, _| true,
     });
 }
 
-/// A whole match takes minutes: only if asked for with `--include-ignored`.
+/// A whole match takes minutes, so this runs only with `--include-ignored`.
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn a_brawl_to_its_end_is_kept_and_listed() {
+fn finished_brawl_is_stored_and_listed() {
     let hall = Hall::open("brawl");
     let first = hall.page("?game=drake&lives=1");
     tap(&first, "Enter", "Enter");
     let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
-    // Another account, not another tab of the same one: a result needs two accounts.
+    // Another account instead of another tab of the same one: a result needs two accounts.
     let forget = "localStorage.removeItem('gaggle.key')";
     let second = hall.page_after(forget, &format!("?game=drake&lives=1&room={code}"));
     until(&second, "two", |known| is_together(known, 2));
@@ -305,12 +305,11 @@ fn a_brawl_to_its_end_is_kept_and_listed() {
     until(&viewer, "a stranger sees the list", |known| known["top"][0].as_u64() == best);
 }
 
-/// So long the frames of a page with three others are counted.
+/// Time over which the frames of the page are counted.
 const COUNTED: Duration = Duration::from_secs(20);
 
-/// One page and three native machines, measured with `--include-ignored`: whether a page has time
-/// to spare in a frame can only be asked of a machine that does nothing else, so that is demanded
-/// by `cargo xtask bench arcade` only.
+/// One page and three native peers, measured with `--include-ignored`. Whether the page has time to
+/// spare in a frame is asserted by `cargo xtask bench arcade` only, on an idle machine.
 fn three_others(game: &str, come: fn(&str, &str) -> Guest) {
     let hall = Hall::open(&format!("{game}-bots"));
     let page = hall.page(&format!("?game={game}"));
@@ -321,7 +320,7 @@ fn three_others(game: &str, come: fn(&str, &str) -> Guest) {
     until(&page, "three bots come", |known| is_together(known, 4));
     if game == "millpond" {
         let things = facts(&page)["things"].as_u64();
-        assert!(things < Some(500), "one pond, not one for everybody who came at once: {things:?}");
+        assert!(things < Some(500), "several peers each made a pond: {things:?}");
     }
     let frame = facts(&page)["frame"].as_u64();
     let known = until(&page, "they play", |known| known["frame"].as_u64() > frame.map(|frame| frame + 120));
@@ -341,12 +340,12 @@ fn three_others(game: &str, come: fn(&str, &str) -> Guest) {
 
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn a_page_of_drake_plays_with_three_native_machines() {
+fn page_of_drake_plays_with_three_native_peers() {
     three_others("drake", Guest::brawler);
 }
 
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
-fn a_page_of_millpond_plays_with_three_native_machines() {
+fn page_of_millpond_plays_with_three_native_peers() {
     three_others("millpond", Guest::rower);
 }

@@ -1,4 +1,4 @@
-//! A sheet of moments of one match, in the order in which they were seen.
+//! Contact sheet: screenshots of one match, in order.
 
 use std::io::Cursor;
 
@@ -6,34 +6,33 @@ use gaggle_web::chromium::Page;
 
 use crate::write_picture;
 
-/// Moments side by side.
+/// Screenshots side by side.
 const COLUMNS: usize = 2;
-/// Pixels between them.
+/// Gap between them in pixels.
 const GAP: usize = 8;
-/// Between them and around them: ink.
+/// Color of gaps and border: ink.
 pub(crate) const INK: [u8; 3] = [0x0a, 0x0c, 0x18];
 
-/// A picture: rows of red, green, blue.
+/// A screenshot: rows of RGB bytes.
 pub(crate) struct Moment {
     pub(crate) width: usize,
     height: usize,
     pub(crate) pixels: Vec<[u8; 3]>,
 }
 
-/// Moments so far, all of the same size.
+/// Screenshots so far, all of the same size.
 #[derive(Default)]
 pub(crate) struct Sheet {
     moments: Vec<Moment>,
 }
 
 impl Sheet {
-    /// What a page shows now, in half its size: words are two pixels thick, so that none of them is
-    /// lost.
+    /// Adds a screenshot at half size. Letters are two pixels thick, so texts stay legible.
     pub(crate) fn add(&mut self, page: &Page) {
         self.moments.push(Moment::read(&page.screenshot().unwrap()).halved());
     }
 
-    /// Writes all of them as one picture.
+    /// Writes all screenshots as one picture.
     pub(crate) fn write(&self, name: &str) {
         let Some(Moment { width, height, .. }) = self.moments.first() else { return };
         let rows = self.moments.len().div_ceil(COLUMNS);
@@ -69,7 +68,7 @@ impl Moment {
         Moment { width: info.width as usize, height: info.height as usize, pixels: pixels.collect() }
     }
 
-    /// Every pixel is what four of them were on average.
+    /// Halves the size: each pixel is the mean of four.
     fn halved(&self) -> Moment {
         let (width, height) = (self.width / 2, self.height / 2);
         let at = |x: usize, y: usize| self.pixels[y * self.width + x];

@@ -1,5 +1,4 @@
-//! The page around the games: loading, what fails on the way, inviting, and opening it without a
-//! server.
+//! The page around the games: loading, failed downloads, invitations, offline use, emotes.
 
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use crate::tabs::focus_on;
 use crate::trouble::until_said;
 use crate::{PATIENCE, build, picture, tap};
 
-/// Modules come when the test says so, or not at all.
+/// Script that delays WASM modules until the test releases them or fails them.
 const HELD: &str = "
     const real = window.fetch;
     window.fetch = (...what) => String(what[0]).includes('.wasm') ? new Promise((done, fail) => {
@@ -55,7 +54,7 @@ fn failed_download_is_not_called_missing_feature() {
     }
 }
 
-/// A module that comes and is none: the page says so instead of blaming the connection.
+/// A module that does not compile is named as such, not as a failed connection.
 #[test]
 fn code_that_does_not_compile_is_not_called_failed_download() {
     let hall = Hall::open("compile");
@@ -64,21 +63,21 @@ fn code_that_does_not_compile_is_not_called_failed_download() {
     page.wait_for(&format!("{told}.includes('was downloaded and does not start')"), PATIENCE).unwrap();
     assert_eq!(page.eval(SIGN).unwrap(), false);
     assert_eq!(page.eval("document.querySelector('#trouble button').textContent").unwrap(), "Try again");
-    // The same of a cabinet that is chosen in the menu.
+    // The same for a game chosen in the menu.
     let page = hall.page_after(BROKEN, "");
     focus_on(&page, "drake. Enter switches it on");
     tap(&page, "Enter", "Enter");
     until_said(&page, "drake does not start in this browser. This one still plays.");
 }
 
-/// The code of drake is damaged.
+/// Script that damages the module of drake.
 const BROKEN: &str = "
     const real = window.fetch, headers = { 'content-type': 'application/wasm' };
     window.fetch = (...what) => String(what[0]).includes('drake_bg.wasm')
         ? Promise.resolve(new Response(new Uint8Array([0, 97, 115, 109, 9]), { headers })) : real(...what);
 ";
 
-/// The script of the page is lost, or damaged, or throws.
+/// The main script is missing, damaged, or throws.
 #[test]
 fn page_whose_script_fails_says_so() {
     let folder = build();
@@ -98,7 +97,7 @@ fn page_whose_script_fails_says_so() {
         page.eval("window.old = true, document.querySelector('#trouble button').click()").unwrap();
         page.wait_for(&format!("!window.old && {told}"), Duration::from_secs(20)).unwrap();
     }
-    // One that neither comes nor fails: after a while the sign offers another try.
+    // A script that neither loads nor fails: after a while the sign offers another try.
     let files = FileServer::start(&folder, &[("page.js", "await new Promise(() => {});")]).unwrap();
     let page = browser.open(&files.url("index.html")).unwrap();
     let offer = "document.querySelector('#loading a')";
@@ -110,7 +109,7 @@ fn page_whose_script_fails_says_so() {
     picture(&page, "loading-long.png");
 }
 
-/// Looks for the module among what the service worker keeps.
+/// Waits until the service worker has cached the module.
 const KEPT: &str = "void (async () => {
     while (!window.kept) {
         const all = await (await caches.open('gaggle')).keys();
@@ -136,9 +135,9 @@ fn page_opens_and_plays_without_server() {
     picture(&page, "offline.png");
 }
 
-/// Only drake was ever played. The address an installed page starts with asks for no game.
+/// Only drake was ever played, but the start address of an installed page names no game.
 #[test]
-fn installed_page_opens_the_game_it_has_without_server() {
+fn installed_page_opens_game_it_has_without_server() {
     let hall = Hall::open("installed");
     let wire = hall.wire();
     let page = hall.page_over(&wire, "?game=drake");
@@ -156,7 +155,7 @@ fn installed_page_opens_the_game_it_has_without_server() {
     assert_eq!((&known["game"], &known["stage"]), (&"drake".into(), &"solo".into()), "{known}");
 }
 
-/// A phone with a share sheet.
+/// Script that adds a share sheet.
 const SHARING: &str = "navigator.share = what => { window.shared = what.url; return Promise.resolve(); };";
 
 #[test]
@@ -204,7 +203,7 @@ fn emote_is_seen_in_every_game() {
         picture(&second, &format!("emote-{game}.png"));
         until(&second, "it fades", |known| known["emotes"] == 0);
         second.resize(844, 390, 3, true).unwrap();
-        // The corner below the way out opens the choice.
+        // The corner below the exit opens the choice of emotes.
         let at = (844 - 20, 60);
         second.touch(Some(at)).unwrap();
         second.touch(None).unwrap();

@@ -1,4 +1,4 @@
-//! Alone, without a server: the page still plays.
+//! One page without a lobby: it still plays.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::tabs::focus_on;
 use crate::{PATIENCE, build, picture, said, tap};
 
 #[test]
-fn a_stranger_opens_the_page_and_flies() {
+fn new_player_opens_page_and_flies() {
     let out = build();
     let files = FileServer::start(&out, &[]).unwrap();
     let browser = Chromium::start().unwrap();
@@ -22,20 +22,20 @@ fn a_stranger_opens_the_page_and_flies() {
     picture(&page, "menu.png");
 
     page.wait_for("document.getElementById('said').textContent.includes('lobby is out')", PATIENCE).unwrap();
-    // Another colour than the first, kept for the next time.
-    focus_on(&page, "Your colour: blue");
+    // A color other than the first, kept after a reload.
+    focus_on(&page, "Your color: blue");
     tap(&page, "Enter", "Enter");
     tap(&page, "Enter", "Enter");
     page.wait_for("document.getElementById('said').textContent.includes('pink')", PATIENCE).unwrap();
-    picture(&page, "menu-colour.png");
+    picture(&page, "menu-color.png");
     page.reload().unwrap();
     page.wait_for("document.documentElement.dataset.ready === 'yes'", PATIENCE).unwrap();
-    focus_on(&page, "Your colour: pink");
+    focus_on(&page, "Your color: pink");
     focus_on(&page, "Play. Enter flies");
     tap(&page, "Enter", "Enter");
     page.wait_for("document.getElementById('said').textContent.startsWith('Wave 1')", PATIENCE).unwrap();
-    until(&page, "the seat of that colour is ours", |known| known["own"] == 0b100);
-    // Flapping about for a while: the goose moves, and sooner or later the score does.
+    until(&page, "the page has the slot of that color", |known| known["own"] == 0b100);
+    // Flaps until the goose has moved and scored.
     let began = Instant::now();
     let mut right = true;
     while said(&page).contains("Score 0.") && began.elapsed() < 3 * PATIENCE {
@@ -65,7 +65,7 @@ fn a_stranger_opens_the_page_and_flies() {
     .unwrap();
     picture(&page, "own-keys.png");
     tap(&page, "Escape", "Escape");
-    // The last page says what the address takes.
+    // The last page of the help lists the parameters of the address.
     tap(&page, "ArrowLeft", "ArrowLeft");
     page.wait_for("document.getElementById('said').textContent.includes('latency=100')", PATIENCE).unwrap();
     picture(&page, "address.png");
@@ -73,7 +73,7 @@ fn a_stranger_opens_the_page_and_flies() {
     tap(&page, "Escape", "Escape");
     page.wait_for("document.getElementById('said').textContent.startsWith('Menu')", PATIENCE).unwrap();
 
-    // On a phone, upright and flat, by thumbs.
+    // As on a phone, in both orientations, by touch.
     page.resize(390, 844, 2, true).unwrap();
     std::thread::sleep(Duration::from_millis(500));
     picture(&page, "phone-menu.png");
@@ -89,7 +89,7 @@ fn a_stranger_opens_the_page_and_flies() {
     std::thread::sleep(Duration::from_millis(500));
     picture(&page, "phone-flat.png");
     page.touch(None).unwrap();
-    // The corner leads out, and the words over a paused match are where one taps.
+    // A tap on the corner pauses, and a tap on a line of the pause panel chooses it.
     page.touch(Some((820, 20))).unwrap();
     page.touch(None).unwrap();
     page.wait_for("document.getElementById('said').textContent.startsWith('Paused')", PATIENCE).unwrap();

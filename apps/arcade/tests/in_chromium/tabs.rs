@@ -1,5 +1,5 @@
-//! Tabs: two players at one of them, one that is hidden and returns, one that is a copy of another,
-//! one that changes its game and is steered with whatever there is.
+//! Tabs of one browser: two players in one, hidden, duplicated and reloaded tabs, and games
+//! switched and steered by gamepad and touch.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::online::{Hall, Parting, expect_agreement, facts, is_together, parting
 use crate::trouble::until_said;
 use crate::{PATIENCE, picture, said, tap};
 
-/// Goes on by Tab, then by arrows, until what is in focus says so.
+/// Moves the focus by Tab, then by arrows, until the focused item has these words.
 pub(crate) fn focus_on(page: &Page, words: &str) {
     let keys = [("Tab", 16), ("ArrowDown", 8), ("ArrowRight", 8), ("ArrowUp", 8), ("ArrowLeft", 8)];
     let found = keys.into_iter().flat_map(|(key, count)| [key].repeat(count)).any(|key| {
@@ -52,31 +52,32 @@ fn tabs_are_hidden_copied_shared_and_changed() {
     expect_agreement(&[&both, &other]);
     picture(&both, "two_at_one.png");
 
-    // Two are two when their page is loaded again.
+    // Both players return after a reload of their page.
     both.reload().unwrap();
     let known = until(&both, "both are back", |known| is_together(known, 3));
     assert_eq!(known["own"], 3, "{known}");
 
-    // A duplicated tab begins as a copy: it is asked, and takes the seat over only then.
+    // A duplicated tab begins with the stored slot of the first. The page asks, and takes the slot
+    // only on a key.
     let seat = other.eval("sessionStorage.getItem('gaggle.seat')").unwrap();
     let seat = format!("sessionStorage.setItem('gaggle.seat', '{}')", seat.as_str().unwrap());
     let copy = hall.page_after(&seat, &format!("?room={code}"));
     until_said(&copy, "T: take it over");
-    until(&other, "the first still has its seat", |known| is_together(known, 3));
+    until(&other, "the first still has its slot", |known| is_together(known, 3));
     tap(&copy, "KeyT", "t");
-    let known = until(&copy, "the copy has the seat", |known| is_together(known, 3));
+    let known = until(&copy, "the copy has the slot", |known| is_together(known, 3));
     assert_eq!(known["own"], own, "{known}");
     until(&other, "the first flies alone", |known| known["stage"] == "solo");
 
-    // With a pad in one's hands it is a button.
+    // With a gamepad, a button answers instead.
     let third = hall.page_after(&format!("{PAD}{seat}"), &format!("?room={code}"));
     until_said(&third, "T: take it over");
     press_pad(&third, 0);
-    let known = until(&third, "the next copy has the seat", |known| is_together(known, 3));
+    let known = until(&third, "the next copy has the slot", |known| is_together(known, 3));
     assert_eq!(known["own"], own, "{known}");
 }
 
-/// A gamepad without a button held.
+/// Script that adds a gamepad with no button held.
 const PAD: &str = "
     window.pad = Object.create(Gamepad.prototype, {
         axes: { value: [0, 0] },
@@ -85,7 +86,7 @@ const PAD: &str = "
     navigator.getGamepads = () => [null, window.pad];
 ";
 
-/// Holds a button of it for long enough to be seen, or does so with the stick.
+/// Holds a button or the stick of the gamepad until the page has seen it.
 fn hold_pad(page: &Page, held: &str, free: &str) {
     page.eval(held).unwrap();
     next_frames(page);
@@ -103,7 +104,7 @@ fn next_frames(page: &Page) {
     until(page, "the next frames", |known| known["drawn"].as_u64() > Some(drawn + 2));
 }
 
-/// Puts a finger on the page until a fact is another.
+/// Holds a finger on the page until a fact changes.
 fn hold_finger(page: &Page, at: (u32, u32), fact: &str) {
     let before = facts(page)[fact].clone();
     page.touch(Some(at)).unwrap();
@@ -120,7 +121,7 @@ fn until_words(page: &Page, words: &str) {
 fn chosen_cabinet_loads_and_plays_with_pad_and_thumbs() {
     let hall = Hall::open("cabinets");
     let page = hall.page_after(PAD, "");
-    // A gamepad takes off, leans, and pauses.
+    // A gamepad takes off, leans and pauses.
     press_pad(&page, 0);
     let before = until(&page, "it plays", |known| known["frame"].as_u64() > Some(10))["goose"].clone();
     page.eval("pad.axes[0] = -1").unwrap();
@@ -132,7 +133,7 @@ fn chosen_cabinet_loads_and_plays_with_pad_and_thumbs() {
     until_words(&page, "Menu");
 
     focus_on(&page, "drake. Enter switches it on");
-    // Held for longer than it takes: it switches the cabinet on, and does not play in it.
+    // The button is held longer than needed: it switches the game on and does not play in it.
     page.eval("pad.buttons[0].pressed = true").unwrap();
     until(&page, "drake is on", |known| known["game"] == "drake");
     page.wait_for("location.search.startsWith('?game=drake')", PATIENCE).unwrap();
@@ -146,7 +147,7 @@ fn chosen_cabinet_loads_and_plays_with_pad_and_thumbs() {
     let before = facts(&page)["heading"].clone();
     until(&page, "the pad turns", |known| known["heading"] != before);
     page.eval("pad.buttons[14].pressed = false").unwrap();
-    // By thumbs, upright and flat; the corner leads out.
+    // Steered by thumbs in both orientations.
     page.resize(390, 844, 2, true).unwrap();
     hold_finger(&page, (40, 690), "heading");
     picture(&page, "drake-phone.png");
@@ -160,7 +161,7 @@ fn chosen_cabinet_loads_and_plays_with_pad_and_thumbs() {
     focus_on(&page, "gander. Enter switches it on");
     tap(&page, "Enter", "Enter");
     until(&page, "gander is back", |known| known["game"] == "gander");
-    // A game that cannot be fetched is told of, and the one at hand still plays.
+    // A game that cannot be fetched is reported, and the current one still plays.
     page.eval("window.fetched = window.fetch, window.fetch = () => Promise.reject(new Error('down'))")
         .unwrap();
     focus_on(&page, "millpond. Enter switches it on");
@@ -173,7 +174,7 @@ fn chosen_cabinet_loads_and_plays_with_pad_and_thumbs() {
     tap(&page, "Escape", "Escape");
     until_words(&page, "Menu");
 
-    // Later it can, and boats are rowed by thumbs, too.
+    // Once it can be fetched it plays, and thumbs row the boat.
     page.eval("window.fetch = window.fetched").unwrap();
     focus_on(&page, "millpond. Enter switches it on");
     tap(&page, "Enter", "Enter");

@@ -1,19 +1,19 @@
-//! Browsers that lack something, addresses that make no sense, names that mean harm: words, and the
-//! game goes on.
+//! Browsers that lack features, absurd addresses and hostile names: the page says what is wrong,
+//! and the game goes on.
 
 use gaggle_web::chromium::Page;
 
 use crate::online::{Hall, expect_agreement, facts, fly, is_together, paths, until};
 use crate::{PATIENCE, tap};
 
-/// Waits until the page has said this, in its corner or wherever else, now or before.
+/// Waits until the page has shown this text, anywhere, now or before.
 pub(crate) fn until_said(page: &Page, words: &str) {
     let expression = format!("heard.some(text => text.includes({words:?}))");
     page.wait_for(&expression, PATIENCE).unwrap();
 }
 
 #[test]
-fn a_browser_without_a_canvas_or_modules_is_told_so() {
+fn browser_without_canvas_or_modules_is_told_so() {
     let hall = Hall::open("canvas");
     for lack in ["HTMLCanvasElement.prototype.getContext = () => null", "delete globalThis.WebAssembly"] {
         let page = hall.open_after(lack, "");
@@ -23,8 +23,8 @@ fn a_browser_without_a_canvas_or_modules_is_told_so() {
     }
 }
 
-/// Neither memory nor sound nor WebRTC nor a clipboard; whether the player is asked something is
-/// kept to be looked at.
+/// Script that removes storage, sound, WebRTC and clipboard, and records whether the page opens a
+/// dialog.
 const POOR: &str = "
     for (const name of ['localStorage', 'sessionStorage'])
         Object.defineProperty(window, name, { get() { throw new DOMException('no', 'SecurityError'); } });
@@ -35,7 +35,7 @@ const POOR: &str = "
 ";
 
 #[test]
-fn a_poor_browser_meets_a_hostile_name_and_both_fly() {
+fn limited_browser_meets_hostile_name_and_both_fly() {
     let hall = Hall::open("poor");
     let poor = hall.page_after(POOR, "");
     until_said(&poor, "This browser forgets.");
@@ -43,10 +43,10 @@ fn a_poor_browser_meets_a_hostile_name_and_both_fly() {
     tap(&poor, "Enter", "Enter");
     until_said(&poor, "No sound here.");
     let code = until(&poor, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
-    // The first opens the invitation, the second copies its link.
+    // The first press opens the invitation, the second copies its link.
     tap(&poor, "KeyC", "c");
     tap(&poor, "KeyC", "c");
-    // Nothing stops the page, or all peers would wait for its reader.
+    // A dialog would stop the page, and all peers would wait for its player.
     until_said(&poor, &format!("?room={code}"));
     assert_eq!(poor.eval("window.asked ?? false").unwrap(), false, "the page asks nothing while it flies");
     tap(&poor, "Enter", "Enter");
@@ -54,7 +54,7 @@ fn a_poor_browser_meets_a_hostile_name_and_both_fly() {
     let name = "localStorage.setItem('gaggle.name', '<img src=x onerror=pwned=1>\\u202e\\u0301\\u0301')";
     let hostile = hall.page_after(name, &format!("?room={code}"));
     until(&hostile, "the other drops in", |known| is_together(known, 2));
-    // There is no other way.
+    // Without WebRTC the socket is the only path.
     until(&poor, "both are in", |known| is_together(known, 2) && paths(known) == ["socket"]);
     until_said(&poor, "drops in.");
     for page in [&poor, &hostile] {
@@ -66,7 +66,7 @@ fn a_poor_browser_meets_a_hostile_name_and_both_fly() {
 }
 
 #[test]
-fn absurd_wishes_are_answered_in_words_and_the_page_plays() {
+fn absurd_parameters_are_answered_and_page_plays() {
     let hall = Hall::open("absurd");
     let page = hall.page(
         "?latency=1e99&jitter=-5&loss=NaN&bots=999&room=%00&watch=%F0%9F%92%A5&seed=184467440737095516160\

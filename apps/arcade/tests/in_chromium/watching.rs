@@ -1,44 +1,43 @@
-//! Looking on at a match others play, and taking a seat in it.
+//! Spectators of a match, and spectators that take a slot.
 
 use crate::online::{Hall, expect_agreement, facts, fly, is_together, until};
 use crate::tabs::focus_on;
 use crate::{picture, tap};
 
 #[test]
-fn a_stranger_looks_on_and_then_takes_a_seat() {
+fn spectator_watches_and_then_takes_slot() {
     let hall = Hall::open("watching");
     let player = hall.page("");
     tap(&player, "Enter", "Enter");
     let known = until(&player, "a room", |known| is_together(known, 1));
     let code = known["code"].as_str().unwrap().to_string();
 
-    // From the list of rooms, by keyboard alone.
+    // Opened from the list of rooms, by keyboard alone.
     let watcher = hall.page("");
     watcher
         .wait_for("document.getElementById('said').textContent.includes('One open room')", crate::PATIENCE)
         .unwrap();
     focus_on(&watcher, "W watches");
     tap(&watcher, "KeyW", "w");
-    let known = until(&watcher, "it looks on", |known| known["stage"] == "watching");
+    let known = until(&watcher, "it spectates", |known| known["stage"] == "watching");
     assert_eq!((known["code"].as_str(), known["own"].as_u64()), (Some(code.as_str()), Some(0)));
     fly(&player, 3);
     expect_agreement(&[&player, &watcher]);
     let known = until(&watcher, "one goose", |known| known["here"][0] == true);
-    assert_eq!(known["rollbacks"], 0, "nothing guessed is shown: {known}");
+    assert_eq!(known["rollbacks"], 0, "a spectator was shown a prediction: {known}");
     picture(&watcher, "watching.png");
-    assert!(is_together(&facts(&player), 1), "no seat is taken");
+    assert!(is_together(&facts(&player), 1), "the spectator took a slot");
 
-    // By a link, while the other sits down.
+    // A second spectator comes by a link while the first takes a slot.
     let second = hall.page(&format!("?watch={code}"));
-    until(&second, "it looks on, too", |known| known["stage"] == "watching");
+    until(&second, "it spectates, too", |known| known["stage"] == "watching");
     tap(&watcher, "Enter", "Enter");
-    until(&watcher, "it has a seat", |known| is_together(known, 2));
+    until(&watcher, "it has a slot", |known| is_together(known, 2));
     expect_agreement(&[&player, &watcher, &second]);
 
-    // A spectator that took a slot has that slot after a reload, whatever the address said at
-    // first.
+    // A spectator that took a slot keeps it after a reload, although the address asks to spectate.
     tap(&second, "Enter", "Enter");
-    let own = until(&second, "it has a seat", |known| is_together(known, 3))["own"].clone();
+    let own = until(&second, "it has a slot", |known| is_together(known, 3))["own"].clone();
     second.wait_for(&format!("location.search === '?room={code}'"), crate::PATIENCE).unwrap();
     second.reload().unwrap();
     let known = until(&second, "it is back", |known| is_together(known, 3));
@@ -47,7 +46,7 @@ fn a_stranger_looks_on_and_then_takes_a_seat() {
     let second = hall.page(&format!("?watch={code}"));
     until(&second, "a page watches again", |known| known["stage"] == "watching");
 
-    // No player is left to watch.
+    // No player is left, so the match ends for the spectator.
     player.close().unwrap();
     watcher.close().unwrap();
     second

@@ -1,11 +1,11 @@
-//! A wire to the server that can be cut.
+//! TCP proxy to the server, which tests can cut.
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Whatever connects here is connected with the server. Ends with the test.
+/// The proxy. It ends with the test.
 pub(crate) struct Wire {
     address: SocketAddr,
     streams: Arc<Mutex<Vec<TcpStream>>>,
@@ -38,7 +38,7 @@ impl Wire {
         self.address
     }
 
-    /// Everything ends, and there is no server behind it any more.
+    /// Ends all connections; later ones are closed at once, as if the server were down.
     pub(crate) fn end(&self) {
         self.gone.store(true, Ordering::Relaxed);
         self.cut();

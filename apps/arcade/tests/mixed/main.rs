@@ -1,5 +1,5 @@
-//! One match with every kind of peer: two pages, a native peer, and one reached through the relay
-//! alone. All join, leave and are killed, and the peers present see the same game.
+//! One match with every kind of peer: two pages, a native peer, and one that is reached only
+//! through the relay. All join, leave and are killed; the rest stay in agreement.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -18,15 +18,14 @@ use serde_json::Value;
 use native::{Known, Native};
 
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long a tab sleeps after the others saw it go, if asked for.
+/// With `GAGGLE_LONG=1`: sleep of a tab after the others have seen it leave.
 const LONG_SLEEP: Duration = Duration::from_secs(30);
-/// Frames of the match from when all four are there until the first one closes for good, if asked
-/// for: a minute.
+/// With `GAGGLE_LONG=1`: frames from the arrival of all four to the close of the first, one minute.
 const LONG_MATCH: u64 = 3_600;
-/// How long they play undisturbed between two disturbances, if asked for: `GAGGLE_LONG=1`.
+/// With `GAGGLE_LONG=1`: undisturbed play between two disturbances.
 const LONG_PAUSE: Duration = Duration::from_secs(8);
 
-/// A page with the arcade, flown by keys.
+/// Page of the arcade, steered by keys.
 struct Flyer {
     page: Page,
 }
@@ -50,7 +49,7 @@ impl Flyer {
         self.page.key(code, key, false).unwrap();
     }
 
-    /// What the page tells; nothing while it is being loaded.
+    /// Facts that the page reports; the default while it loads.
     fn known(&self) -> Known {
         let text = self.page.eval("document.getElementById('facts')?.textContent ?? ''").unwrap_or_default();
         let facts: Value = text.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
@@ -82,7 +81,7 @@ impl Peer<'_> {
     }
 }
 
-/// Waits until each of these sees exactly these in the match, itself among them.
+/// Waits until each of these peers has exactly these peers in its match.
 fn until_together(what: &str, peers: &[Peer<'_>]) {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -97,8 +96,8 @@ fn until_together(what: &str, peers: &[Peer<'_>]) {
     }
 }
 
-/// Watches all of them until they have told the state of the same frames, and never a different
-/// one.
+/// Waits until all peers have reported the hashes of the same frames, and asserts that no hash
+/// differs.
 fn expect_agreement(what: &str, peers: &[Peer<'_>]) {
     let mut seen: BTreeMap<u64, BTreeMap<usize, String>> = BTreeMap::new();
     let deadline = Instant::now() + PATIENCE;
@@ -124,13 +123,13 @@ fn expect_agreement(what: &str, peers: &[Peer<'_>]) {
     }
 }
 
-/// The frame up to which everybody has told its states.
+/// Last frame whose hash every peer has reported.
 fn latest(peers: &[Peer<'_>]) -> u64 {
     let last = |peer: &Peer<'_>| peer.known().marks.last().map_or(0, |mark| mark.0);
     peers.iter().map(last).min().unwrap_or(0)
 }
 
-/// All links run directly, except those of the peer behind the relay.
+/// Asserts that all links run directly, except those of the peer behind the relay.
 fn expect_paths(what: &str, peers: &[Peer<'_>], hidden: u64) {
     let deadline = Instant::now() + PATIENCE;
     for peer in peers {
@@ -150,8 +149,8 @@ fn expect_paths(what: &str, peers: &[Peer<'_>], hidden: u64) {
     }
 }
 
-/// The native rooms reported paths and reasons: to three others each, and only the relay for the
-/// peer behind it.
+/// Asserts that the native rooms reported paths and reasons: to three peers each, and only the
+/// relay for the peer behind it.
 fn expect_told(plain: &Native, hidden: &Native) {
     let [plain, hidden] = [plain, hidden].map(|native| native.known().told);
     for told in [&plain, &hidden] {
@@ -175,7 +174,7 @@ fn start() -> (BackgroundServer, Chromium) {
     (server, browser)
 }
 
-/// Waits until all are at this frame.
+/// Waits until all peers have reached this frame.
 fn until_frame(peers: &[Peer<'_>], frame: u64) {
     let deadline = Instant::now() + PATIENCE;
     while latest(peers) < frame {
@@ -196,7 +195,7 @@ fn pages_native_and_relayed_peers_play_one_match() {
     let (server, browser) = start();
     let url = format!("ws://{}", server.address());
 
-    // They come.
+    // All join.
     let first = Flyer::open(&browser, &server, "?seed=7");
     first.tap("Enter", "Enter");
     until_together("the first page", &[Peer::Page(&first)]);
@@ -218,14 +217,14 @@ fn pages_native_and_relayed_peers_play_one_match() {
     let began_at = latest(&all!());
     pause();
 
-    // The hidden one leaves and comes back.
+    // The hidden peer leaves and returns.
     hidden.leave();
-    until_together("the hidden one left", &[Peer::Page(&first), Peer::Page(&second), Peer::Native(&plain)]);
+    until_together("the hidden peer left", &[Peer::Page(&first), Peer::Page(&second), Peer::Native(&plain)]);
     hidden.come_back();
-    until_together("the hidden one came back", &all!());
+    until_together("the hidden peer came back", &all!());
     pause();
 
-    // Each kind is killed, and comes back to its seat; the others play on.
+    // A peer of each kind is killed and returns to its slot; the others play on.
     second.page.crash().unwrap();
     let others = [Peer::Page(&first), Peer::Native(&plain), Peer::Native(&hidden)];
     until_together("a page was killed", &others);
@@ -246,9 +245,9 @@ fn pages_native_and_relayed_peers_play_one_match() {
     pause();
     hidden.come_back();
     until_together("the hidden peer is back", &all!());
-    assert_eq!(all!().map(|peer| peer.known().own), seats, "who was killed has the seat it had");
+    assert_eq!(all!().map(|peer| peer.known().own), seats, "a killed peer has another slot");
 
-    // A tab is put to sleep. The others play on, and it finds its seat when it wakes up.
+    // A tab is frozen. The others play on, and it returns to its slot when it wakes up.
     first.page.sleep().unwrap();
     let others = [Peer::Page(&second), Peer::Native(&plain), Peer::Native(&hidden)];
     until_together("a tab sleeps", &others);
@@ -258,15 +257,15 @@ fn pages_native_and_relayed_peers_play_one_match() {
     }
     first.page.wake().unwrap();
     until_together("the tab is awake", &all!());
-    assert_eq!(all!().map(|peer| peer.known().own), seats, "who slept has the seat it had");
+    assert_eq!(all!().map(|peer| peer.known().own), seats, "the frozen tab has another slot");
     if is_long {
         until_frame(&all!(), began_at + LONG_MATCH);
     }
-    expect_paths("everybody is back", &all!(), hidden.known().own);
-    expect_agreement("everybody is back", &all!());
-    assert!(all!().iter().any(|peer| peer.known().rollbacks > 0), "nothing was ever guessed wrong");
+    expect_paths("all are back", &all!(), hidden.known().own);
+    expect_agreement("all are back", &all!());
+    assert!(all!().iter().any(|peer| peer.known().rollbacks > 0), "no prediction was ever wrong");
 
-    // The page that was there first closes, and says goodbye; then a native peer leaves.
+    // The first page closes with a goodbye, then a native peer leaves.
     first.page.close().unwrap();
     let others = [Peer::Page(&second), Peer::Native(&plain), Peer::Native(&hidden)];
     until_together("the first page left", &others);

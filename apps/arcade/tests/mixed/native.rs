@@ -1,5 +1,5 @@
-//! A native peer in the match of the pages: a bot in a thread of its own, which can leave and be
-//! killed.
+//! Native peer in the match of the pages: a bot in a thread of its own, which tests can make leave
+//! or kill.
 
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use gaggle_native::{Clock, NativePlatform, platform_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
 
-/// What a peer knows, as pages tell it too.
+/// Facts of a peer, as pages report them too.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     /// Slots in the match; none while it is not in one.
@@ -20,18 +20,18 @@ pub(crate) struct Known {
     /// Its own slots.
     pub(crate) own: u64,
     pub(crate) code: String,
-    /// How its links run: slots of the other, and the path.
+    /// Paths of its links, with the slots of the other peer.
     pub(crate) paths: Vec<(u64, String)>,
     /// Hashes of its latest final states.
     pub(crate) marks: Vec<(u64, String)>,
     pub(crate) rollbacks: u64,
-    /// Which ways its room told of, and why they were taken.
+    /// Path changes that its room reported, with reasons.
     pub(crate) told: Vec<(Option<Path>, PathReason)>,
-    /// By which the server knows it again.
+    /// Guest key, by which the lobby recognizes the peer.
     key: Option<String>,
 }
 
-/// How a peer goes.
+/// How a peer ends its part in the match.
 enum End {
     Leave,
     Die,
@@ -46,7 +46,7 @@ pub(crate) struct Native {
 }
 
 impl Native {
-    /// Comes into the room with this code, by this way only or by any.
+    /// Joins the room with this code, over one path only or over any.
     pub(crate) fn come(server: &str, code: &str, only: Option<Path>) -> Native {
         let known = Arc::new(Mutex::new(Known { code: code.to_string(), ..Known::default() }));
         let mut native = Native { server: server.to_string(), only, known, running: None };
@@ -54,7 +54,7 @@ impl Native {
         native
     }
 
-    /// Comes back as the person it was.
+    /// Joins again with the same guest key.
     pub(crate) fn come_back(&mut self) {
         let (end, ends) = channel();
         let (server, only, known) = (self.server.clone(), self.only, Arc::clone(&self.known));
@@ -66,12 +66,12 @@ impl Native {
         self.known.lock().unwrap().clone()
     }
 
-    /// Leaves as a person does.
+    /// Leaves the match with a goodbye.
     pub(crate) fn leave(&mut self) {
         self.end(End::Leave);
     }
 
-    /// Ends without leaving: its sockets close, as those of a killed process do.
+    /// Ends without a goodbye: its sockets close, as those of a killed process do.
     pub(crate) fn kill(&mut self) {
         self.end(End::Die);
     }

@@ -13,7 +13,7 @@ const TOGETHER: Duration = Duration::from_millis(300);
 /// Time after which two players count as not met.
 const GIVE_UP: Duration = Duration::from_secs(6);
 
-/// Behavior of the hosts of open rooms towards players that `find` brings.
+/// Behavior of the hosts of open rooms toward players that `find` brings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hosts {
     /// They kick them. All eight hosts share an address.

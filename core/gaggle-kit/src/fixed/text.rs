@@ -12,7 +12,7 @@ use super::Fixed;
 /// The text is not a decimal number in range: an optional sign, digits, and optionally a point and
 /// digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("not a decimal number in range")]
+#[error("not a decimal number in range; write one such as -0.015")]
 pub struct ParseFixedError;
 
 impl<const FRACTION: u32> Fixed<FRACTION> {
@@ -28,7 +28,7 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
     pub const fn lit(text: &str) -> Self {
         match parse(text.as_bytes()) {
             Some(number) => number,
-            None => panic!("not a decimal number in range"),
+            None => panic!("not a decimal number in range; write one such as -0.015"),
         }
     }
 

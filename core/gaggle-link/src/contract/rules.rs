@@ -30,22 +30,23 @@ pub enum Rule {
     UnreliableArrivesWholeOrNotAtAll,
     /// An unreliable message beyond the limit is rejected with the limit, and nothing arrives.
     OversizedUnreliableIsRejected,
-    /// A thousand reliable messages on several streams, in both directions.
+    /// A thousand reliable messages on several streams, in both directions, arrive once and in
+    /// order.
     ReliableArrivesOnceInOrder,
     /// A short message overtakes a long one on another stream.
     StreamsDoNotWaitForEachOther,
-    /// 300 KB in a single message.
+    /// A single message of 300 KB arrives intact.
     LargeMessageArrivesIntact,
-    /// Empty messages on both channels.
+    /// Empty messages arrive on both channels.
     EmptyMessagesArrive,
-    /// Every connected peer receives it once, the sender does not.
+    /// Every connected peer receives a broadcast once, the sender does not.
     BroadcastReachesAllOthers,
     /// More reliable messages than the buffer takes: rejected with an error, never blocking;
     /// accepted ones arrive.
     FullBufferRejectsWithoutLoss,
-    /// Both sides report it once with the reason; the third does not.
+    /// Both sides report a disconnect once, with its reason; the third peer does not.
     DisconnectIsReportedOncePerSide,
-    /// The same with much data in flight.
+    /// After a disconnect amid much data in flight, neither side gets another message or event.
     NothingArrivesAfterDisconnect,
     /// Nothing is sent for twice the timeout, and no peer disconnects.
     QuietLinkStaysUp,
@@ -61,7 +62,7 @@ fn pattern(salt: usize, size: usize) -> Vec<u8> {
 }
 
 impl Rule {
-    /// All rules, in the order of the macro.
+    /// All rules, in the order of the tests that the macro `contract` makes.
     pub const ALL: [Rule; 18] = [
         Rule::PeersConnectOnce,
         Rule::IdsAreDistinctAndConstant,

@@ -185,7 +185,7 @@ impl Congestion {
         self.same_direction_rounds = 0;
     }
 
-    /// Moves the window towards [`QUEUED_PACKETS`] in the queue.
+    /// Moves the window toward [`QUEUED_PACKETS`] in the queue.
     fn steer(&mut self, bytes: u64, rtt: &Rtt) {
         let queueing = rtt.queueing().since(self.foreign);
         let current = per_second(self.window, rtt.standing());

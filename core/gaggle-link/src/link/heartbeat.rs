@@ -34,7 +34,7 @@ impl Heartbeat {
     }
 
     /// The round trip was measured by an acknowledgement.
-    pub(crate) fn learnt(&mut self, now: Micros) {
+    pub(crate) fn learned(&mut self, now: Micros) {
         self.asked_at = Some(now);
     }
 
@@ -48,7 +48,7 @@ impl Heartbeat {
         if elapsed > ECHO_AGE_MAX {
             return None;
         }
-        self.learnt(now);
+        self.learned(now);
         Some(elapsed.since(Micros::new(u64::from(hold))))
     }
 
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(heartbeat.ask_at(&config, MS(11_900), MS(11_900)), MS(12_000));
         assert_eq!(heartbeat.ask_at(&config, MS(10_000), MS(8_000)), Micros::new(10_062_500));
         let mut patient = Heartbeat::new(true);
-        patient.learnt(MS(10_000));
+        patient.learned(MS(10_000));
         assert_eq!(patient.ask_at(&config, MS(10_000), MS(10_000)), MS(11_250));
     }
 

@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_have_fields_the_reader_found() {
+    fn packets_have_fields_found_by_reader() {
         let names = ["hello", "unreliable", "streams", "streams-with-ack", "ack", "ping", "pong", "bye"];
         for (name, (hex, _)) in names.iter().zip(vectors()) {
             let bytes = bytes_of(hex);

@@ -431,7 +431,7 @@ impl Link {
         }
         if acked_any {
             self.probes = 0;
-            self.heartbeat.learnt(now);
+            self.heartbeat.learned(now);
         }
         Ok(())
     }

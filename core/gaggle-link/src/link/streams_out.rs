@@ -8,7 +8,7 @@ use super::packet::PIECE_HEADER_BYTES_MAX;
 use super::sent::Pieces;
 use super::stream_out::StreamOut;
 
-/// Space below this at the end of a packet is left unused.
+/// Less space than this at the end of a packet is left unused.
 const ROOM_MIN: usize = PIECE_HEADER_BYTES_MAX + 16;
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl StreamsOut {
         self.change(stream, |stream| stream.push(message));
     }
 
-    /// Bytes to send of the stream with the fewest; none if there are none.
+    /// Least number of bytes that any stream has to send; `None` if all are sent.
     pub(crate) fn shortest(&self) -> Option<u64> {
         self.streams.iter().map(|(_, stream)| stream.pending_bytes()).filter(|&bytes| bytes > 0).min()
     }

@@ -14,13 +14,13 @@ const RETRY_MAX: Micros = Micros::from_secs(60);
 struct PathState {
     usable: bool,
     open: bool,
-    /// When it was last tried, and when first since it was last open.
+    /// Time of the last try, and of the first try since it was last open.
     tried_at: Option<Micros>,
     first_tried_at: Option<Micros>,
     heard_at: Micros,
     failures: u32,
-    /// It was silent, so that received packets do not prove the other direction; only an answered
-    /// probe does.
+    /// It was silent. Received packets prove only one direction, so only an answered probe clears
+    /// this.
     doubtful: bool,
     /// Last probe, and when it was sent.
     probe: u32,
@@ -41,9 +41,9 @@ pub(super) struct Pair {
     told: bool,
     /// The peer waits at a relay.
     met: bool,
-    /// Since when the active path is used.
+    /// Time at which the active path was chosen.
     taken_at: Micros,
-    /// Since when no path is open.
+    /// Time since which no path is open.
     lost_at: Option<Micros>,
 }
 
@@ -196,14 +196,14 @@ impl Pair {
         Some(Step::Connect { path, invite })
     }
 
-    /// Where a peer waits that needs another path than the current one: the first relayed one that
+    /// The relayed path on which a peer waits because it cannot use the current one: the first that
     /// is not open here.
     fn meeting_place(&self) -> Option<Path> {
         let mut relayed = self.usable().filter(|path| *path != Path::Direct);
         relayed.find(|path| self.met && !self.ways[path.index()].open)
     }
 
-    /// When to try a path; none if not needed.
+    /// Time at which to try a path; `None` if that is not needed.
     fn next_try_at(&self, path: Path, now: Micros, config: &PathConfig) -> Option<Micros> {
         let way = self.ways[path.index()];
         let mut better =
@@ -229,7 +229,7 @@ impl Pair {
         Some(patient_until.max(retry_at))
     }
 
-    /// Probes a silent path, or, if the active one is silent, one that was unused for a while.
+    /// Probes a doubtful path, or, while the active one is silent, any other open one.
     fn try_out(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
         let is_due = |path: &Path| self.next_probe_at(*path, now, config).is_some_and(|at| at <= now);
         let path = self.open().find(is_due)?;
@@ -265,7 +265,7 @@ impl Pair {
         (self.told && now.since(lost_at) >= config.give_up_after).then_some(Step::GiveUp)
     }
 
-    /// When something may be due without arrivals.
+    /// Time at which a step may be due without any arrival.
     pub(super) fn timeout(&self, now: Micros, config: &PathConfig) -> Micros {
         let silent = self.active.map(|path| self.ways[path.index()].heard_at + config.timeout);
         let tries = self.usable().filter_map(|path| self.next_try_at(path, now, config));

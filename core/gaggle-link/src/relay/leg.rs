@@ -1,6 +1,6 @@
 //! The two connections of a client to its relay.
 //!
-//! Absent: which of them is open (`client.rs`).
+//! Used by the client of the relay and its carriers. Absent: which of them is open (`client.rs`).
 
 /// One of the two connections to a relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -15,7 +15,7 @@ const BURST_PACKETS: u32 = 8;
 
 /// An invalid setting.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{key}={value} is invalid: {expected}")]
+#[error("{key}={value} is invalid; give {expected}")]
 pub struct SettingError {
     /// Name of the setting.
     pub key: String,
@@ -120,7 +120,7 @@ mod tests {
         }
         assert_eq!(
             Conditions::from_settings([("loss", "250")]).unwrap_err().to_string(),
-            "loss=250 is invalid: percent, 0 to 100, with up to three decimals"
+            "loss=250 is invalid; give percent, 0 to 100, with up to three decimals"
         );
     }
 }

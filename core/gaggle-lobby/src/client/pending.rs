@@ -1,7 +1,7 @@
 //! Requests without an answer, which survive a lost connection.
 //!
-//! [`Client`](super::Client) owns it. A joined room answers requests for a room; all others are
-//! sent again. Absent: sockets, timers.
+//! Owned by [`Client`](super::Client). After a reconnect all are sent again, except requests for a
+//! room when the reservation still exists. Absent: sockets, timers.
 
 use crate::message::{ClientMessage, Envelope};
 

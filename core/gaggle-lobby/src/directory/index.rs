@@ -103,7 +103,7 @@ struct Entry {
     nodes: BTreeSet<NodeId>,
     deadline: Option<Micros>,
     open: Option<(Place, u8)>,
-    /// Creator and its network, if the room counts towards their share.
+    /// Creator and its network, if the room counts toward their share.
     made_by: Option<(Option<PlayerId>, NetworkId)>,
 }
 

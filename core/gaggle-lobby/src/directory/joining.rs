@@ -83,7 +83,7 @@ impl Directory {
         } else {
             let mut new = NewRoom::of_ticket(claims, settings.clone());
             new.code = self.check_new_room(&new)?;
-            let room = Room::restore(now, &self.rules, claims, new, joiner, link);
+            let room = Room::restore(now, &self.rules, claims, new, joiner, link)?;
             self.rooms.insert(claims.room, room);
         }
         self.publish(now, claims.room);
@@ -115,7 +115,7 @@ impl Directory {
             self.publish(now, id);
             return self.joined_anew(id, peer, false, false);
         }
-        // No room is better than the player's own.
+        // The player stays in its own room if none is better.
         if let Some(id) = own {
             return self.joined(id, JoinedReply::kept(Attached::Fresh, Vec::new()));
         }

@@ -10,7 +10,7 @@ use super::entering::{Entering, Goal, RoomRequest};
 use super::limits::{LimitedAction, TOP_COUNT, TOP_COUNT_MAX, place};
 use super::searches::Asking;
 use super::signals::{self, Route};
-use super::{ConnectionId, Node, NodeOutput, Purpose, Query, too_fast};
+use super::{ConnectionId, LobbyLimit, Node, NodeOutput, Purpose, Query, too_fast};
 use crate::directory::{Command, ListKey, QueuedSignal, command};
 use crate::id::RoomId;
 use crate::label::DisplayName;
@@ -404,10 +404,11 @@ impl Node {
     fn meter_room(&mut self, now: Micros, connection: ConnectionId) -> Result<(), Rejection> {
         let (room, peer, _) = self.own_room(connection)?;
         let rate = self.rules.limits.change;
-        match self.rooms.get_mut(room).filter(|copy| copy.view.host == peer) {
-            Some(copy) => copy.acts.try_acquire(now, &rate, 1).map_err(too_fast),
-            None => Ok(()),
-        }
+        let Some(copy) = self.rooms.get_mut(room).filter(|copy| copy.view.host == peer) else {
+            return Ok(());
+        };
+        let taken = copy.acts.try_acquire(now, &rate, 1);
+        taken.inspect_err(|_| self.limits.exceed(LobbyLimit::Change)).map_err(too_fast)
     }
 
     fn query(&mut self, connection: ConnectionId, id: Option<u64>, query: Query) {

@@ -8,16 +8,16 @@ use std::net::IpAddr;
 use gaggle_kit::rate_limit::{RateLimit, RateLimiter};
 use gaggle_kit::{Micros, PeerId};
 
-use super::ConnectionId;
 use super::entering::Entering;
 use super::signals::Signals;
+use super::{ConnectionId, LobbyLimit};
 use crate::directory::command::{Attach, Caller, ShownTicket};
 use crate::id::{NodeId, PlayerId, ResumeId, RoomId};
 use crate::label::DisplayName;
 use crate::message::client::Hello;
 use crate::message::{ClientMessage, Envelope, MESSAGE_BYTES_MAX, Rejection, RejectionCode};
 use crate::room::{Attachment, Displace, Source};
-use crate::rules::Rules;
+use crate::rules::{Limits, Rules};
 
 /// Messages that wait behind a running procedure; their bytes are limited to two of the longest.
 const WAITING_MAX: usize = 32;
@@ -38,8 +38,8 @@ pub(super) struct Connection {
     pub(super) phase: Phase,
     pub(super) heard_at: Micros,
     pinged_at: Option<Micros>,
-    pub(super) messages: RateLimiter,
-    pub(super) bytes: RateLimiter,
+    messages: RateLimiter,
+    bytes: RateLimiter,
     strikes: RateLimiter,
     /// Limits pings and pongs.
     pub(super) beats: RateLimiter,
@@ -169,12 +169,25 @@ impl Connection {
         }
     }
 
+    /// Counts a message of any kind, or returns the limit it exceeds and how long to wait.
+    pub(super) fn take_message(
+        &mut self,
+        now: Micros,
+        limits: &Limits,
+        bytes: u64,
+    ) -> Result<(), (LobbyLimit, Micros)> {
+        let message = self.messages.try_acquire(now, &limits.message, 1);
+        message.map_err(|wait| (LobbyLimit::Message, wait))?;
+        let taken = self.bytes.try_acquire(now, &limits.message_bytes, bytes);
+        taken.map_err(|wait| (LobbyLimit::MessageBytes, wait))
+    }
+
     /// Counts a rejection. True if the connection must be closed.
     pub(super) fn strike(&mut self, now: Micros, code: RejectionCode) -> bool {
         use RejectionCode::{BadMessage, OutOfOrder, TooFast, TooLarge};
         // Rejections that correct clients can meet do not count, such as a full room.
-        let is_offence = matches!(code, BadMessage | OutOfOrder | TooFast | TooLarge);
-        is_offence && self.strikes.try_acquire(now, &STRIKES, 1).is_err()
+        let is_offense = matches!(code, BadMessage | OutOfOrder | TooFast | TooLarge);
+        is_offense && self.strikes.try_acquire(now, &STRIKES, 1).is_err()
     }
 
     /// Whether new messages wait behind a running procedure.
@@ -305,10 +318,10 @@ mod tests {
     }
 
     #[test]
-    fn only_offences_count_as_strikes() {
+    fn only_offenses_count_as_strikes() {
         let mut connection = known(&Rules::default());
         assert!((0..100).all(|_| !connection.strike(Micros::ZERO, RejectionCode::RoomFull)));
-        let offences = (0..100).filter(|_| connection.strike(Micros::ZERO, RejectionCode::BadMessage));
-        assert_eq!(offences.count(), 80);
+        let offenses = (0..100).filter(|_| connection.strike(Micros::ZERO, RejectionCode::BadMessage));
+        assert_eq!(offenses.count(), 80);
     }
 }

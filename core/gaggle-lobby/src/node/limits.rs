@@ -12,7 +12,7 @@ use gaggle_kit::rate_limit::{
     ConcurrencyLimit, KeyedRateLimiter, LimitKey, Prefix, choose_evicted, network, prefixes,
 };
 
-use super::too_fast;
+use super::{Exceeded, LobbyLimit, too_fast};
 use crate::id::PlayerId;
 use crate::message::{Rejection, RejectionCode};
 use crate::rules::Rules;
@@ -33,6 +33,21 @@ pub(super) enum LimitedAction {
     Report,
 }
 
+impl LimitedAction {
+    fn limit(self) -> LobbyLimit {
+        match self {
+            LimitedAction::Find => LobbyLimit::Find,
+            LimitedAction::Create => LobbyLimit::Create,
+            LimitedAction::Join => LobbyLimit::Join,
+            LimitedAction::TakeOver => LobbyLimit::TakeOver,
+            LimitedAction::Change => LobbyLimit::Change,
+            LimitedAction::Signal => LobbyLimit::Signal,
+            LimitedAction::Look => LobbyLimit::Look,
+            LimitedAction::Report => LobbyLimit::Report,
+        }
+    }
+}
+
 /// Index of the limit on a player's signal bytes, after the actions.
 const SIGNAL_BYTES: usize = LimitedAction::Report as usize + 1;
 const PLAYER_LIMITS: usize = SIGNAL_BYTES + 1;
@@ -46,6 +61,19 @@ enum Counted {
     Join,
     Report,
     Room,
+}
+
+impl Counted {
+    fn limit(self) -> LobbyLimit {
+        match self {
+            Counted::Connect => LobbyLimit::Connect,
+            Counted::Message => LobbyLimit::MessagePerAddress,
+            Counted::Bytes => LobbyLimit::MessageBytesPerAddress,
+            Counted::Join => LobbyLimit::JoinPerAddress,
+            Counted::Report => LobbyLimit::ReportPerAddress,
+            Counted::Room => LobbyLimit::CreatePerAddress,
+        }
+    }
 }
 
 const COUNTED: usize = Counted::Room as usize + 1;
@@ -80,6 +108,7 @@ pub(super) struct ConnectionLimits {
     proven: BTreeMap<u64, Micros>,
     proven_order: BTreeSet<(Micros, u64)>,
     forget_at: Option<Micros>,
+    exceeded: Exceeded,
 }
 
 /// A charge to an address for a room that may turn out not to be needed.
@@ -118,7 +147,17 @@ impl ConnectionLimits {
             proven: BTreeMap::new(),
             proven_order: BTreeSet::new(),
             forget_at: None,
+            exceeded: Exceeded::default(),
         }
+    }
+
+    pub(super) fn exceeded(&self) -> &Exceeded {
+        &self.exceeded
+    }
+
+    /// Counts an excess found elsewhere.
+    pub(super) fn exceed(&mut self, limit: LobbyLimit) {
+        self.exceeded.count(limit);
     }
 
     /// Counts a connection, if one more is allowed.
@@ -126,6 +165,7 @@ impl ConnectionLimits {
         self.forget_at.get_or_insert(now + FORGET_EVERY);
         let (network, max) = (network(address), rules.connections_per_address_max);
         if !self.places.try_acquire(prefixes(network), usize::MAX, max) {
+            self.exceed(LobbyLimit::Connections);
             let text = match self.places.held_by(network) {
                 held if held >= max => format!(
                     "{held} connections from your network are open \
@@ -147,7 +187,8 @@ impl ConnectionLimits {
     }
 
     fn count(&mut self, now: Micros, network: u64, counted: Counted) -> Result<(), Micros> {
-        self.rates.try_acquire(now, prefixes(network), &[(counted as usize, 1)])
+        let taken = self.rates.try_acquire(now, prefixes(network), &[(counted as usize, 1)]);
+        taken.inspect_err(|_| self.exceeded.count(counted.limit()))
     }
 
     /// Records that a member of a room is connected from this address.
@@ -210,10 +251,21 @@ impl ConnectionLimits {
         self.connected.held(player)
     }
 
-    /// Counts a message of any kind, or returns how long to wait.
-    pub(super) fn take_message(&mut self, now: Micros, address: IpAddr, bytes: u64) -> Result<(), Micros> {
-        let charges = [(Counted::Message as usize, 1), (Counted::Bytes as usize, bytes)];
-        self.rates.try_acquire(now, prefixes(network(address)), &charges)
+    /// Counts a message of any kind, or returns the limit it exceeds and how long to wait.
+    pub(super) fn take_message(
+        &mut self,
+        now: Micros,
+        address: IpAddr,
+        bytes: u64,
+    ) -> Result<(), (LobbyLimit, Micros)> {
+        let (network, message) = (network(address), (Counted::Message as usize, 1));
+        let charges = [message, (Counted::Bytes as usize, bytes)];
+        let taken = self.rates.try_acquire(now, prefixes(network), &charges);
+        taken.map_err(|wait| {
+            let has_message = self.rates.retry_after(now, prefixes(network), &[message]) == Micros::ZERO;
+            let counted = if has_message { Counted::Bytes } else { Counted::Message };
+            (counted.limit(), wait)
+        })
     }
 
     /// Counts an action of a player, or returns how long to wait.
@@ -224,7 +276,8 @@ impl ConnectionLimits {
         player: PlayerId,
         address: IpAddr,
     ) -> Result<(), Rejection> {
-        self.players.try_acquire(now, once(player), &[(action as usize, 1)]).map_err(too_fast)?;
+        let taken = self.players.try_acquire(now, once(player), &[(action as usize, 1)]);
+        taken.inspect_err(|_| self.exceeded.count(action.limit())).map_err(too_fast)?;
         // Signals are the most frequent action and have no limit per network.
         let counted = match action {
             LimitedAction::Create => Counted::Room,
@@ -237,7 +290,8 @@ impl ConnectionLimits {
 
     /// Counts the bytes of a signal, or returns how long to wait.
     pub(super) fn take_signal(&mut self, now: Micros, player: PlayerId, bytes: u32) -> Result<(), Rejection> {
-        self.players.try_acquire(now, once(player), &[(SIGNAL_BYTES, bytes.into())]).map_err(too_fast)
+        let taken = self.players.try_acquire(now, once(player), &[(SIGNAL_BYTES, bytes.into())]);
+        taken.inspect_err(|_| self.exceeded.count(LobbyLimit::SignalBytes)).map_err(too_fast)
     }
 
     /// Charges a room that a search may create, if this address may create one more. Charged before

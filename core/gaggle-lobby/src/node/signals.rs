@@ -12,7 +12,7 @@ use gaggle_kit::{Micros, PeerId};
 use super::connection::{Connection, Phase};
 use super::limits::{ConnectionLimits, LimitedAction};
 use super::room_copies::{LocalRoom, RoomCopies};
-use super::{ConnectionId, too_fast};
+use super::{ConnectionId, LobbyLimit, too_fast};
 use crate::directory::QueuedSignal;
 use crate::id::RoomId;
 use crate::message::client::Signal;
@@ -163,7 +163,8 @@ pub(super) fn route(
     limits.take(now, LimitedAction::Signal, session.player, *address)?;
     limits.take_signal(now, session.player, bytes)?;
     if to_member.is_some() {
-        session.signals.meter(now, *to, rules.limits.signal_bytes_to_one, bytes)?;
+        let metered = session.signals.meter(now, *to, rules.limits.signal_bytes_to_one, bytes);
+        metered.inspect_err(|_| limits.exceed(LobbyLimit::SignalBytesToOne))?;
     }
     let Some(room) = session.room else {
         let text = "signals can only be sent to members of your room";

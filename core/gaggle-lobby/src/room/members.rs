@@ -78,7 +78,7 @@ impl Room {
         }
     }
 
-    /// Restores a room from the ticket of its first member to return.
+    /// Restores a room from the ticket of its first member to return, if it has such slots.
     pub(crate) fn restore(
         now: Micros,
         rules: &Rules,
@@ -86,7 +86,7 @@ impl Room {
         new: NewRoom,
         joiner: JoinRequest,
         link: Attachment,
-    ) -> Room {
+    ) -> Result<Room, Rejection> {
         let mut room = Room::create(now, new, joiner.clone(), link);
         room.view.members.clear();
         room.reservations.clear();
@@ -96,11 +96,11 @@ impl Room {
         room.state.reopened_by = Some(claims.issued);
         let issued = if claims.flags.host { claims.issued } else { 0 };
         room.state.host_claim = Some(HostClaim { issued, until: now + rules.host_grace });
-        let first = claims.slot.unwrap_or(Slot::at(0));
-        let slots = slots::slots_from(&room.view, first, joiner.players).unwrap_or(SlotSet::of(first));
+        let slots = claims.slot.and_then(|first| slots::slots_from(&room.view, first, joiner.players));
+        let slots = slots.ok_or_else(room_full)?;
         room.seat(now, joiner, slots, link, Some(claims.epoch));
         room.change = super::RoomChange::default();
-        room
+        Ok(room)
     }
 
     /// Adds a member by its ticket after the room lost it.

@@ -105,11 +105,11 @@ fn match_is_not_decided_before_players_can_return() {
     server.wait_secs(3);
     let others = [0, 2].map(|number: u32| back(&mut server, number, &tickets[number as usize], "{}"));
     let honest = report(&server, &[others[0], first, others[1]], &[10, 20, 30]);
-    let everybody = [first, others[0], others[1]];
-    everybody.iter().for_each(|player| drop(server.say(*player, &honest)));
-    stay(&mut server, &everybody, 50);
+    let all = [first, others[0], others[1]];
+    all.iter().for_each(|player| drop(server.say(*player, &honest)));
+    stay(&mut server, &all, 50);
     assert_eq!(server.records, []);
-    stay(&mut server, &everybody, 20);
+    stay(&mut server, &all, 20);
     assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Agreed]);
 }
 

@@ -21,13 +21,13 @@ impl Authority {
     pub(crate) fn claim(&mut self, work: &mut Work<'_>, id: ObjectId) -> Result<(), ObjectError> {
         let place = work.objects.live(id)?;
         let Some(record) = work.objects[place].record else { return Err(ObjectError::Unknown { id }) };
-        if record.version.authority == work.members.me.id {
+        if record.version.authority == work.members.me().id {
             return Ok(());
         }
         Authority::check_claim(work, place, id, &record)?;
-        let grace = work.objects.kinds[usize::from(record.kind)].rules.claim_cooldown;
+        let grace = work.objects.kinds()[usize::from(record.kind)].rules.claim_cooldown;
         let just_claimed = work.cx.now.since(work.objects[place].claims.claimed_at) < grace;
-        if work.members.roster.contains(record.version.authority) && (record.held || just_claimed) {
+        if work.members.roster().contains(record.version.authority) && (record.held || just_claimed) {
             return Err(ObjectError::Locked { id });
         }
         self.raise_claim(work, place, false, None).then_some(()).ok_or(ObjectError::RateLimited { id })
@@ -38,12 +38,12 @@ impl Authority {
     pub(crate) fn lock(&mut self, work: &mut Work<'_>, id: ObjectId) -> Result<(), ObjectError> {
         let place = work.objects.live(id)?;
         let Some(record) = work.objects[place].record else { return Err(ObjectError::Unknown { id }) };
-        let mine = record.version.authority == work.members.me.id;
+        let mine = record.version.authority == work.members.me().id;
         if mine && record.held {
             return Ok(());
         }
         Authority::check_claim(work, place, id, &record)?;
-        if record.held && work.members.roster.contains(record.version.authority) {
+        if record.held && work.members.roster().contains(record.version.authority) {
             return Err(ObjectError::Locked { id });
         }
         self.raise_claim(work, place, true, None).then_some(()).ok_or(ObjectError::RateLimited { id })
@@ -53,7 +53,7 @@ impl Authority {
     pub(crate) fn release(work: &mut Work<'_>, id: ObjectId) -> Result<(), ObjectError> {
         let place = work.objects.live(id)?;
         match work.objects[place].record {
-            Some(record) if record.version.authority == work.members.me.id => {
+            Some(record) if record.version.authority == work.members.me().id => {
                 Authority::unlock(work, place, record);
                 Ok(())
             }
@@ -136,11 +136,11 @@ impl Authority {
         if version.lock_seq > claims_max || version.claim_seq > claims_max {
             return false;
         }
-        version.authority = work.members.me.id;
+        version.authority = work.members.me().id;
         version.tick = work.cx.tick + 1;
         let claimed =
-            Record { version, player: work.members.me.slot, held: hold, owner_claim: trust, ..record };
-        let shown = record.version.authority != work.members.me.id && work.before_change(place, false);
+            Record { version, player: work.members.me().slot, held: hold, owner_claim: trust, ..record };
+        let shown = record.version.authority != work.members.me().id && work.before_change(place, false);
         work.objects.clear_history(place);
         work.objects.set_record(place, Some(claimed));
         if shown {
@@ -189,11 +189,11 @@ impl Authority {
             index += 1;
             let object = &work.objects[place];
             let Some(record) = object.record.filter(|_| object.inheriting) else { continue };
-            let on_leave = work.objects.kinds[usize::from(record.kind)].rules.on_leave;
-            let is_back = work.members.me.has_slot(record.player)
-                || record.home.is_some_and(|slot| work.members.me.has_slot(slot));
+            let on_leave = work.objects.kinds()[usize::from(record.kind)].rules.on_leave;
+            let is_back = work.members.me().has_slot(record.player)
+                || record.home.is_some_and(|slot| work.members.me().has_slot(slot));
             let holder = record.version.authority;
-            let said_so = work.members.departed.iter().any(|one| one.goodbye && one.present.id == holder);
+            let said_so = work.members.departed().iter().any(|one| one.goodbye && one.present.id == holder);
             let patience = match on_leave {
                 OnLeave::Hold if !record.gone && !is_back => {
                     work.cx.config.reconnect_window.max(work.cx.config.succession_delay)
@@ -227,7 +227,7 @@ impl Authority {
             }
             return;
         }
-        let from_other = !work.members.me.has_slot(record.player);
+        let from_other = !work.members.me().has_slot(record.player);
         let trust = (work.cx.config.authority.is_open() && from_other).then_some(record.player);
         if !self.raise_claim(work, place, false, trust) {
             return;
@@ -246,8 +246,8 @@ impl Authority {
         while let Some(&place) = self.locked.get(index) {
             let object = &work.objects[place];
             match object.record {
-                Some(record) if record.held && record.version.authority == work.members.me.id => {
-                    let rest = work.objects.kinds[usize::from(record.kind)].rules.idle_release;
+                Some(record) if record.held && record.version.authority == work.members.me().id => {
+                    let rest = work.objects.kinds()[usize::from(record.kind)].rules.idle_release;
                     if work.cx.now.since(object.changed_at) < rest {
                         index += 1;
                         continue;
@@ -308,9 +308,11 @@ mod tests {
     #[test]
     fn despawn_without_right_is_forbidden() {
         let (mut bench, mut authority, id) = setup(AuthorityPolicy::Leader, 0);
-        bench.members.roster.remove(bench.members.me.id);
+        let me = bench.members.me().id;
+        bench.members.roster_mut().remove(me);
         assert_eq!(authority.despawn(&mut bench.work(), id), Err(ObjectError::Forbidden { id }));
-        bench.members.roster.insert(bench.members.me);
+        let me = bench.members.me();
+        bench.members.roster_mut().insert(me);
         authority.despawn(&mut bench.work(), id).unwrap();
         assert!(record(&bench, id).gone && bench.tombstones.visits() == 1);
     }

@@ -111,10 +111,10 @@ impl Authority {
     /// The leader reports that an object was deleted long ago.
     pub(crate) fn handle_forgotten(&mut self, work: &mut Work<'_>, link: usize, id: ObjectId) {
         let sender = work.peers[link].present();
-        let from_leader = sender.is_some() && sender == work.members.roster.leader();
+        let from_leader = sender.is_some() && sender == work.members.roster().leader();
         let Some(place) = work.objects.find(id).filter(|_| from_leader) else { return };
         let Some(record) = work.objects[place].record else { return };
-        let mine = record.version.authority == work.members.me.id && work.view().may_hold(id, &record);
+        let mine = record.version.authority == work.members.me().id && work.view().may_hold(id, &record);
         if !record.gone {
             work.cx.emit(SessionEvent::Despawned { id });
             if mine && self.delete(work, place) {
@@ -137,7 +137,7 @@ impl Authority {
         let is_present = work.peers[link].present().is_some();
         let Some(place) = work.objects.find(id).filter(|_| is_present) else { return };
         // Only a record of this peer's authority, and of interest to that peer.
-        let mine = |record: Record| record.version.authority == work.members.me.id;
+        let mine = |record: Record| record.version.authority == work.members.me().id;
         if work.objects[place].record.is_some_and(mine) && !work.hides(link, place) {
             work.peers[link].out.objects[place as usize].forget_acks();
             work.set_owed(link, place, true);

@@ -76,7 +76,7 @@ impl MembershipView<'_> {
         let Claim { record, object, .. } = *claim;
         if let Some(world) = &object.record {
             let own_word =
-                world.version.authority == self.members.me.id && world.version.same_claim(&record.version);
+                world.version.authority == self.members.me().id && world.version.same_claim(&record.version);
             if own_word || world.says_the_same(record) {
                 return Resolution::Keep;
             }
@@ -121,10 +121,10 @@ impl MembershipView<'_> {
             return Judgment::Permitted;
         }
         let inherits = self.succeeds(id, record);
-        let is_ours_to_know = inherits || !self.members.roster.contains(record.version.authority);
+        let is_ours_to_know = inherits || !self.members.roster().contains(record.version.authority);
         match object.record {
             Some(world) if self.is_forged(id, sender, &world, record) => {
-                match (world.version.authority == self.members.me.id, inherits) {
+                match (world.version.authority == self.members.me().id, inherits) {
                     (true, _) => Judgment::Forged,
                     (false, true) => Judgment::Permitted,
                     (false, false) => Judgment::Refused,
@@ -151,19 +151,19 @@ impl MembershipView<'_> {
         let policy = &self.cx.config.authority;
         self.is_rightful(id, world)
             && self.is_above(id, record, world)
-            && !policy.may_hold(sender, &ObjectInfo::of(id, world), &self.members.roster)
+            && !policy.may_hold(sender, &ObjectInfo::of(id, world), self.members.roster())
     }
 
     /// A member that left recently and had a right to an object until then.
     fn late_holder(&self, id: ObjectId, record: &Record) -> Option<&Departed> {
         let info = ObjectInfo::of(id, record);
-        self.members.departed.iter().find(|one| {
+        self.members.departed().iter().find(|one| {
             one.present.id == record.version.authority
                 && self.cx.now.since(one.at) < BEREAVED
                 && self.cx.config.authority.may_hold(
                     one.present,
                     &info,
-                    &self.members.roster.with(one.present),
+                    &self.members.roster().with(one.present),
                 )
         })
     }
@@ -182,23 +182,23 @@ impl MembershipView<'_> {
         let Some(world) = world.filter(|_| self.cx.ablation.holds(Rule::NamesAreBorneOut)) else {
             return true;
         };
-        self.members.roster.contains(holder)
+        self.members.roster().contains(holder)
             || holder == world.version.authority
-            || self.cx.config.authority.may_hold(sender, &ObjectInfo::of(id, &world), &self.members.roster)
+            || self.cx.config.authority.may_hold(sender, &ObjectInfo::of(id, &world), self.members.roster())
             || self.late_holder(id, record).is_some()
     }
 
     /// Whether the authority of an object that is new to this peer may have had a right to it.
     fn is_credible(&self, claim: &Claim<'_>) -> bool {
         let Claim { record, object: Object { id, .. }, sender, .. } = *claim;
-        let (roster, info) = (&self.members.roster, ObjectInfo::of(*id, record));
+        let (roster, info) = (self.members.roster(), ObjectInfo::of(*id, record));
         if let Some(late) = self.late_holder(*id, record) {
             return claim.legacies < late.unheard.saturating_add(LEGACIES_MAX);
         }
         // An object that was held for this peer while it was away: the leader knows it, or a member
         // that may have it without this peer.
         let before_us = |holder: RosterMember| {
-            self.cx.config.authority.may_hold(holder, &info, &roster.without(self.members.me.id))
+            self.cx.config.authority.may_hold(holder, &info, &roster.without(self.members.me().id))
         };
         !self.members.is_leader()
             && (roster.leader() == Some(sender)
@@ -254,7 +254,8 @@ mod tests {
         let mut record = later(later(bench.record(0)));
         record.version.authority.tag = MemberTag(77);
         assert_eq!(resolution(&bench, place, 1, &record), Resolution::Reject);
-        bench.members.roster.remove(bench.member(1).id);
+        let gone = bench.member(1).id;
+        bench.members.roster_mut().remove(gone);
         bench.cx.config.authority = AuthorityPolicy::Custom(std::sync::Arc::new(Loose));
         assert_eq!(resolution(&bench, place, 1, &record), Resolution::Contradict);
     }

@@ -84,7 +84,7 @@ impl Authority {
         }
         let is_spoken_for = work.cx.ablation.holds(Rule::PresentSpeakForThemselves)
             && holder != sender.id
-            && work.members.roster.contains(holder)
+            && work.members.roster().contains(holder)
             && !gave_up(work, holder, place);
         let claim = Claim {
             record: &record,
@@ -92,7 +92,7 @@ impl Authority {
             sender,
             legacies: work.peers[link].inbound.legacies,
             is_spoken_for,
-            is_unmade: work.objects.is_unmade(id, work.members.me.id.tag),
+            is_unmade: work.objects.is_unmade(id, work.members.me().id.tag),
             is_forgotten: work.tombstones.contains(id),
         };
         let resolution = Authority::resolve(&claim, &work.view());
@@ -127,10 +127,10 @@ impl Authority {
     fn replace(&mut self, work: &mut Work<'_>, place: ObjectIndex, record: Record, value: Option<Block>) {
         let object = &work.objects[place];
         let (id, before) = (object.id, object.record);
-        let was_mine = before.is_some_and(|before| before.version.authority == work.members.me.id);
-        let is_mine = record.version.authority == work.members.me.id;
+        let was_mine = before.is_some_and(|before| before.version.authority == work.members.me().id);
+        let is_mine = record.version.authority == work.members.me().id;
         let in_trust = work.cx.config.authority.is_open()
-            && record.owner_claim.is_some_and(|slot| work.members.me.has_slot(slot))
+            && record.owner_claim.is_some_and(|slot| work.members.me().has_slot(slot))
             && !record.gone
             && !is_mine
             && work.members.is_member();
@@ -188,7 +188,7 @@ impl Authority {
 
     /// A record lower than this peer's arrived: this peer answers, unless another peer will.
     pub(crate) fn answer(work: &mut Work<'_>, link: usize, place: ObjectIndex, record: &Record) {
-        if work.members.spectator {
+        if work.members.is_spectator() {
             return;
         }
         let object = &work.objects[place];
@@ -209,7 +209,7 @@ impl Authority {
             // A peer that only uses the id of an object need not know the object.
             return;
         }
-        let speaks_itself = holder != work.members.me.id && work.members.roster.contains(holder);
+        let speaks_itself = holder != work.members.me().id && work.members.roster().contains(holder);
         if (world.gone || !speaks_itself) && work.cx.ablation.holds(Rule::OlderIsAnswered) {
             work.peers[link].out.objects[place as usize].forget_acks();
             work.set_owed(link, place, true);
@@ -224,7 +224,7 @@ impl Authority {
         let Some(record) = object.record else { return };
         let id = object.id;
         let orphan = !work.view().is_rightful(id, &record);
-        let inheriting = orphan && work.view().successor(id, &record) == Some(work.members.me.id);
+        let inheriting = orphan && work.view().successor(id, &record) == Some(work.members.me().id);
         let now = work.cx.now;
         let object = &mut work.objects[place];
         if orphan && !object.orphan_listed {
@@ -323,8 +323,8 @@ fn tell_of(work: &mut Work<'_>, id: ObjectId, before: Option<&Record>, record: &
         (false, true) => work.cx.emit(SessionEvent::Spawned { id }),
         (true, false) => work.cx.emit(SessionEvent::Despawned { id }),
         (true, true) => {
-            let was_mine = before.is_some_and(|before| before.version.authority == work.members.me.id);
-            if was_mine && record.version.authority != work.members.me.id && !in_trust {
+            let was_mine = before.is_some_and(|before| before.version.authority == work.members.me().id);
+            if was_mine && record.version.authority != work.members.me().id && !in_trust {
                 work.cx.emit(SessionEvent::AuthorityLost { id, to: record.player });
             }
         }
@@ -385,7 +385,8 @@ mod tests {
         bench.peers[0].inbound.refused.push_back(LinkRecord { object: place, record });
         rules.roster_changed(&mut bench.work());
         assert_ne!(bench.objects[place].record, Some(record), "only its member may report it");
-        bench.members.roster.remove(bench.member(2).id);
+        let gone = bench.member(2).id;
+        bench.members.roster_mut().remove(gone);
         rules.roster_changed(&mut bench.work());
         assert_eq!(bench.objects[place].record, Some(record));
     }

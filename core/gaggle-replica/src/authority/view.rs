@@ -27,14 +27,13 @@ pub(crate) struct MembershipView<'a> {
 impl MembershipView<'_> {
     /// Whether the policy lets this peer have authority over an object.
     pub(crate) fn may_hold(&self, id: ObjectId, record: &Record) -> bool {
-        let Membership { me, roster, .. } = self.members;
-        self.members.is_member()
-            && self.cx.config.authority.may_hold(*me, &ObjectInfo::of(id, record), roster)
+        let (me, roster) = (self.members.me(), self.members.roster());
+        self.members.is_member() && self.cx.config.authority.may_hold(me, &ObjectInfo::of(id, record), roster)
     }
 
     /// Whether the authority of a record is present and permitted.
     pub(crate) fn is_rightful(&self, id: ObjectId, record: &Record) -> bool {
-        let roster = &self.members.roster;
+        let roster = self.members.roster();
         let holder = roster.of_member(record.version.authority);
         holder.is_some_and(|holder| {
             self.cx.config.authority.may_hold(holder, &ObjectInfo::of(id, record), roster)
@@ -43,13 +42,14 @@ impl MembershipView<'_> {
 
     /// Successor for an object without a valid authority.
     pub(crate) fn successor(&self, id: ObjectId, record: &Record) -> Option<MemberId> {
-        let successor = self.cx.config.authority.successor(&ObjectInfo::of(id, record), &self.members.roster);
+        let successor =
+            self.cx.config.authority.successor(&ObjectInfo::of(id, record), self.members.roster());
         successor.map(|present| present.id)
     }
 
     /// Whether this peer is the successor for an object.
     pub(crate) fn succeeds(&self, id: ObjectId, record: &Record) -> bool {
-        self.successor(id, record) == Some(self.members.me.id)
+        self.successor(id, record) == Some(self.members.me().id)
     }
 
     /// Highest lock and claim count that can be honest now.
@@ -76,7 +76,7 @@ impl MembershipView<'_> {
     /// permitted; last those of present members that are not. Otherwise such a member would only
     /// have to wait for the leader to leave.
     fn rank(&self, id: ObjectId, record: &Record) -> u8 {
-        match (self.is_rightful(id, record), self.members.roster.contains(record.version.authority)) {
+        match (self.is_rightful(id, record), self.members.roster().contains(record.version.authority)) {
             (true, _) => 2,
             (false, false) => 1,
             (false, true) => 0,

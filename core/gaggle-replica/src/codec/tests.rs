@@ -277,5 +277,5 @@ fn body_takes_116_bits_whole_and_one_bit_as_expected() {
     let mut now = vec![0; layout.words_all()];
     later.to_words(&mut now);
     let base = Baselines::new(&words, 5, None);
-    assert!(layout.is_expected(&now, &base), "a quarter metre in five ticks at one metre a second");
+    assert!(layout.is_expected(&now, &base), "a quarter meter in five ticks at one meter a second");
 }

@@ -52,7 +52,7 @@ pub(super) fn handle_acks(
 fn acknowledge(work: &mut Work<'_>, relay: &mut InputRelay, index: usize, seq: u32) -> Option<Micros> {
     let inputs = work.peers[index].out.sent.inputs_in(seq);
     if inputs > 0 {
-        relay.note_arrived(&mut work.peers[index], &work.members.roster, inputs);
+        relay.note_arrived(&mut work.peers[index], work.members.roster(), inputs);
     }
     let link = &mut work.peers[index];
     let (tick, sent_at, records) = link.out.sent.acknowledge(seq)?;
@@ -97,7 +97,7 @@ fn acknowledge(work: &mut Work<'_>, relay: &mut InputRelay, index: usize, seq: u
             object.owed -= 1;
         }
         let Some(record) = object.record else { continue };
-        let mine = record.version.authority == work.members.me.id;
+        let mine = record.version.authority == work.members.me().id;
         if mine && !record.gone {
             out.acknowledge(tick);
             let all_told = !object.dirty && object.captured != NEVER && out.newest >= object.captured;

@@ -49,7 +49,7 @@ impl Intake {
             if !incoming.is_open() || incoming.kind != kind {
                 continue;
             }
-            let store = &mut work.objects.kinds[usize::from(kind)];
+            let store = work.objects.kind_mut(usize::from(kind));
             let words = &self.decoder.words[value..value + store.layout.words];
             if origin.is_none() {
                 if authority.is_none_or(|authority| !authority.gone) {
@@ -118,7 +118,7 @@ impl Intake {
         let Some(world) = object.record else { return false };
         let as_before = world.version.same_claim(&record.version)
             && world.version.tick < record.version.tick
-            && record.version.authority != work.members.me.id
+            && record.version.authority != work.members.me().id
             && (world.held, world.owner_claim, world.home, world.kind)
                 == (record.held, record.owner_claim, record.home, record.kind)
             && !world.gone
@@ -132,7 +132,7 @@ impl Intake {
             object.record = Some(*record);
             object.stamp = object.stamp.wrapping_add(1).max(1);
             object.changed_at = work.cx.now;
-            let words = work.objects.kinds[usize::from(record.kind)].layout.words;
+            let words = work.objects.kinds()[usize::from(record.kind)].layout.words;
             work.objects.value_mut(place)[..words].copy_from_slice(&self.decoder.words[value..value + words]);
             if shown {
                 work.after_change(place);
@@ -167,7 +167,7 @@ impl Intake {
             if same {
                 incoming.opened_in = incoming.opened_in.min(seq - 1);
                 if !gone {
-                    let kind = &mut work.objects.kinds[usize::from(identity.kind)];
+                    let kind = work.objects.kind_mut(usize::from(identity.kind));
                     let (words, all) = (kind.layout.words, kind.layout.words_all());
                     kind.values.get_mut(incoming.value)[words..]
                         .copy_from_slice(&self.decoder.words[value + words..value + all]);
@@ -198,7 +198,7 @@ impl Intake {
             work.objects[place].brought_by = Some(work.peers[link].id);
             work.peers[link].inbound.brought += 1;
         }
-        let kind = &mut work.objects.kinds[usize::from(identity.kind)];
+        let kind = work.objects.kind_mut(usize::from(identity.kind));
         let block = kind.values.take();
         let words = kind.layout.words_all();
         kind.values.get_mut(block).copy_from_slice(&self.decoder.words[value..value + words]);
@@ -269,7 +269,7 @@ pub(crate) fn close_incoming(work: &mut Work<'_>, link: usize, handle: u16) {
     incoming.object = NONE;
     incoming.record = None;
     incoming.authority = None;
-    let kind = &mut work.objects.kinds[usize::from(incoming.kind)];
+    let kind = work.objects.kind_mut(usize::from(incoming.kind));
     kind.values.give(incoming.value);
     kind.histories.clear(&mut incoming.history);
     work.peers[link].inbound.table_of[place as usize] = NONE;

@@ -110,7 +110,7 @@ impl Decoder {
                     (What::Value, kind)
                 }
                 Form::Intro => {
-                    let identity = Identity::read(&mut r, store.kinds.len())?;
+                    let identity = Identity::read(&mut r, store.kinds().len())?;
                     let authority = AuthorityFields::read(&mut r)?;
                     self.read_whole(&mut r, store, identity.kind, true, authority.gone)?;
                     (What::Intro(identity, authority), identity.kind)
@@ -124,7 +124,7 @@ impl Decoder {
                 Form::Relay => {
                     let introduces = r.bool("introduces")?;
                     let identity = match introduces {
-                        true => Some(Identity::read(&mut r, store.kinds.len())?),
+                        true => Some(Identity::read(&mut r, store.kinds().len())?),
                         false => None,
                     };
                     let kind = match identity {
@@ -147,7 +147,7 @@ impl Decoder {
     /// Buffer for the value of one more record.
     fn room(&mut self, store: &ObjectStore, kind: u8) -> &mut [i32] {
         let start = self.words.len();
-        self.words.resize(start + store.kinds[usize::from(kind)].layout.words_all(), 0);
+        self.words.resize(start + store.kinds()[usize::from(kind)].layout.words_all(), 0);
         &mut self.words[start..]
     }
 
@@ -159,7 +159,7 @@ impl Decoder {
         constants: bool,
         gone: bool,
     ) -> Result<(), DecodeError> {
-        let layout = &store.kinds[usize::from(kind)].layout;
+        let layout = &store.kinds()[usize::from(kind)].layout;
         let words = self.room(store, kind);
         if gone {
             return Ok(());
@@ -179,7 +179,7 @@ impl Decoder {
         base: &mut Option<Base>,
         tick: u32,
     ) -> Result<(), Unusable> {
-        let kind = &store.kinds[usize::from(incoming.kind)];
+        let kind = &store.kinds()[usize::from(incoming.kind)];
         let in_slot = |slot| kind.histories.in_slot(incoming.history, slot).ok_or(Unusable::Late);
         let (newer, older) = match form {
             Form::Pair(newer, older) => (in_slot(newer)?.0, Some(in_slot(older)?.0)),

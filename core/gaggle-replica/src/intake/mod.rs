@@ -93,7 +93,7 @@ impl Intake {
             return Err(PeerFault::TickRegressed { tick, before: their_tick });
         }
         acks::handle_acks(work, relay, link, &header)?;
-        let inputs = match (header.inputs, work.schema.kinds.input()) {
+        let inputs = match (header.inputs, work.schema.kinds().input()) {
             (false, _) => None,
             (true, Some(entry)) => Some(entry.size * players),
             (true, None) => return Err(DecodeError::Unknown { what: "inputs", value: 1 }.into()),
@@ -121,7 +121,7 @@ impl Intake {
         peer.inbound.note_arrival();
         peer.inbound.owes_ack |= header.records > 0 || header.inputs;
         work.cx.stats.packets_received += 1;
-        if let Some(entry) = work.schema.kinds.input() {
+        if let Some(entry) = work.schema.kinds().input() {
             let inputs = &mut work.peers[link].side.inputs;
             for change in &self.decoder.changes {
                 inputs.resize_with(players, InputIn::default);

@@ -22,8 +22,8 @@ const DEPARTED_MAX: usize = 256;
 /// Members as this peer sees them.
 #[derive(Debug)]
 pub(crate) struct Membership {
-    pub(crate) me: RosterMember,
-    pub(crate) roster: Roster,
+    me: RosterMember,
+    roster: Roster,
     /// Members this peer had a link with.
     known_members: VecDeque<KnownMember>,
     /// Peers that came after this one became a member.
@@ -35,19 +35,19 @@ pub(crate) struct Membership {
     /// Identities of peers that the caller stated; `None` for a spectator.
     identities: Vec<(PeerId, Option<Identity>)>,
     /// Members who left, the latest last.
-    pub(crate) departed: VecDeque<Departed>,
-    pub(crate) spectator: bool,
+    departed: VecDeque<Departed>,
+    spectator: bool,
     /// More peers are expected: a session created now would be a second one.
-    pub(crate) awaits_others: bool,
+    awaits_others: bool,
     /// Highest join order received so far.
-    pub(crate) highest: u32,
+    highest: u32,
     epoch: u32,
     admitted_at: Micros,
     /// Since when there is a peer to wait for, but no member among them.
     waiting_since: Option<Micros>,
     joined_leader: Option<MemberId>,
     /// Time since which the present leader leads.
-    pub(crate) leader_since: Micros,
+    leader_since: Micros,
     age: SessionAge,
     /// Generator of member tags.
     random: Prng,
@@ -90,6 +90,68 @@ struct SessionAge {
 }
 
 impl Membership {
+    /// This peer as a member, with the slots of its players.
+    #[inline]
+    pub(crate) fn me(&self) -> RosterMember {
+        self.me
+    }
+
+    #[inline]
+    pub(crate) fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    /// Members who left, the latest last.
+    pub(crate) fn departed(&self) -> &VecDeque<Departed> {
+        &self.departed
+    }
+
+    #[inline]
+    pub(crate) fn is_spectator(&self) -> bool {
+        self.spectator
+    }
+
+    /// Sets whether more peers are expected: a session created now would be a second one.
+    pub(crate) fn set_awaits_others(&mut self, awaits: bool) {
+        self.awaits_others = awaits;
+    }
+
+    /// Highest join order received so far.
+    pub(crate) fn highest(&self) -> u32 {
+        self.highest
+    }
+
+    /// Takes note of the join order of a member.
+    pub(crate) fn note_join_order(&mut self, order: u32) {
+        self.highest = self.highest.max(order);
+    }
+
+    /// Time since which the present leader leads.
+    pub(crate) fn leader_since(&self) -> Micros {
+        self.leader_since
+    }
+
+    /// A member is present from now on.
+    pub(crate) fn insert(&mut self, member: RosterMember) {
+        self.roster.insert(member);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn me_mut(&mut self) -> &mut RosterMember {
+        &mut self.me
+    }
+
+    #[cfg(test)]
+    pub(crate) fn roster_mut(&mut self) -> &mut Roster {
+        &mut self.roster
+    }
+
+    /// A dishonest spectator acts as a player.
+    #[cfg(test)]
+    pub(crate) fn pretend_to_play(&mut self) {
+        self.spectator = false;
+    }
+
     /// `random` has drawn `tag`.
     pub(crate) fn new(player: Slot, entry: JoinMode, tag: MemberTag, mut random: Prng) -> Membership {
         let join_order = match entry {

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn hellos_have_fields_the_reader_found() {
+    fn hellos_have_fields_found_by_reader() {
         let vectors = [
             ("hello", include_str!("../../vectors/hello.hex")),
             ("hello_extra_slots", include_str!("../../vectors/hello_extra_slots.hex")),

@@ -19,7 +19,7 @@ impl MembershipView<'_> {
         let object = &objects[place];
         let of_this_tick = object.captured == self.cx.tick
             && object.record.as_ref().is_some_and(|record| {
-                record.version.authority == self.members.me.id
+                record.version.authority == self.members.me().id
                     && record.version.tick == self.cx.tick
                     && !record.gone
             });
@@ -34,10 +34,10 @@ impl MembershipView<'_> {
         let out = &peer.out.objects[place as usize];
         let object = &objects[place];
         let (Some(record), Some(other)) = (object.record, peer.handshake.present) else { return false };
-        if self.members.spectator {
+        if self.members.is_spectator() {
             return false;
         }
-        let mine = record.version.authority == self.members.me.id;
+        let mine = record.version.authority == self.members.me().id;
         let value_told = !mine
             || record.gone
             || (!object.dirty
@@ -60,7 +60,7 @@ impl MembershipView<'_> {
 
     /// Whether interest hides an object of this peer from another.
     pub(crate) fn hides(&self, objects: &ObjectStore, peer: &Peer, place: ObjectIndex) -> bool {
-        let mine = objects[place].record.filter(|record| record.version.authority == self.members.me.id);
+        let mine = objects[place].record.filter(|record| record.version.authority == self.members.me().id);
         mine.is_some_and(|record| !record.gone) && !peer.out.objects[place as usize].matters
     }
 }
@@ -79,7 +79,7 @@ impl Work<'_> {
     pub(crate) fn refresh(&mut self, place: ObjectIndex) {
         let object = &self.objects[place];
         let Some(record) = object.record else { return };
-        let mine = record.version.authority == self.members.me.id;
+        let mine = record.version.authority == self.members.me().id;
         if !mine && !object.orphan && object.owed == 0 {
             return;
         }
@@ -101,7 +101,7 @@ impl Work<'_> {
     /// An object was deleted: peers that may know it must get its tombstone.
     pub(crate) fn keep_tombstone(&mut self, place: ObjectIndex) {
         let Some(record) = self.objects[place].record else { return };
-        let mine = record.version.authority == self.members.me.id;
+        let mine = record.version.authority == self.members.me().id;
         if !self.objects[place].tombstone_listed {
             self.objects[place].tombstone_listed = true;
             self.tombstones.push(place);

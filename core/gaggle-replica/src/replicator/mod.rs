@@ -15,7 +15,7 @@ use crate::input_relay::InputRelay;
 use crate::interest::{AllRelevant, Interest};
 use crate::peers::Phase;
 use crate::session::work::Work;
-use crate::store::ObjectIndex;
+use crate::store::{Changed, ObjectIndex};
 
 use delta_cache::Copies;
 use select::Candidate;
@@ -74,7 +74,7 @@ impl Replicator {
         let ReplicaConfig { send_interval, .. } = cx.config;
         let interval = send_interval.get();
         let due = u32::try_from(cx.now.since(started).get() / interval).unwrap_or(NEVER - 1).max(1);
-        // Two ticks are never much closer than an interval, even after a slow frame.
+        // Two ticks are at least half an interval apart, even after a slow frame.
         let apart = cx.tick == 0 || cx.now.since(cx.ticked_at).get() >= interval / 2;
         if due <= cx.tick || !apart {
             return None;
@@ -107,7 +107,7 @@ impl Replicator {
 
     /// Selects what every peer gets in this tick.
     pub(crate) fn select_round(&mut self, work: &mut Work<'_>, mut interest: Option<&mut dyn Interest>) {
-        if !work.members.is_member() && !work.members.spectator {
+        if !work.members.is_member() && !work.members.is_spectator() {
             return;
         }
         for index in 0..work.peers.len() {
@@ -131,9 +131,8 @@ impl Replicator {
 
     /// Stamps changes with this tick and makes them due for every peer.
     fn capture_changes(&mut self, work: &mut Work<'_>) {
-        let (tick, me) = (work.cx.tick, work.members.me.id);
-        let mut dirty = std::mem::take(&mut work.objects.dirty);
-        let mut fresh = std::mem::take(&mut work.objects.fresh);
+        let (tick, me) = (work.cx.tick, work.members.me().id);
+        let Changed { mut dirty, mut fresh } = work.objects.take_changed();
         fresh.clear();
         dirty.retain(|&place| {
             let object = &mut work.objects[place];
@@ -173,7 +172,7 @@ impl Replicator {
             work.refresh_link(link, place);
         }
         dirty.clear();
-        (work.objects.dirty, work.objects.fresh) = (dirty, fresh);
+        work.objects.return_changed(Changed { dirty, fresh });
     }
 
     /// Makes the content of lost packets due again, more urgently than before.
@@ -183,7 +182,7 @@ impl Replicator {
             .playback
             .rtt
             .map_or(TIMEOUT_TICKS, |rtt| u32::try_from(2 * rtt.get() / interval).unwrap_or(1_000) + 5);
-        let me = work.members.me.id;
+        let me = work.members.me().id;
         let link = &mut work.peers[index];
         while let Some((tick, records)) = link.out.sent.next_lost(work.cx.tick, timeout) {
             for told in records {
@@ -235,7 +234,7 @@ impl Replicator {
             };
             let peer = &work.peers[link];
             let overdue = peer.inbound.owes_ack
-                || inputs.is_told(peer, &work.members.roster)
+                || inputs.is_told(peer, work.members.roster())
                 || work.cx.now.since(peer.out.sent_at) >= KEEP_ALIVE;
             let more = peer.out.selected_next < peer.out.selected.len() && (!sent || peer.out.budget > 0);
             if !more && (sent || !overdue) {

@@ -152,7 +152,7 @@ impl Replicator {
     /// Sorts candidates by urgency, the most urgent first. Waiting raises it.
     fn weigh(work: &mut Work<'_>, index: usize, candidates: &mut [Candidate], interest: &mut dyn Interest) {
         let Work { objects: store, schema, peers, .. } = work;
-        let kinds = &schema.kinds;
+        let kinds = schema.kinds();
         let link = &mut peers[index];
         let Some(receiver) = link.receiver() else { return };
         for candidate in candidates.iter_mut() {
@@ -178,8 +178,8 @@ impl Replicator {
         for place in (first..work.objects.places()).step_by(step) {
             Replicator::ask_interest_in(work, index, place as ObjectIndex, &receiver, interest);
         }
-        for place in 0..work.objects.fresh.len() {
-            Replicator::ask_interest_in(work, index, work.objects.fresh[place], &receiver, interest);
+        for place in 0..work.objects.fresh().len() {
+            Replicator::ask_interest_in(work, index, work.objects.fresh()[place], &receiver, interest);
         }
     }
 
@@ -191,10 +191,10 @@ impl Replicator {
         interest: &mut dyn Interest,
     ) {
         let Some(record) = work.objects[place].record else { return };
-        if record.gone || record.version.authority != work.members.me.id {
+        if record.gone || record.version.authority != work.members.me().id {
             return;
         }
-        let seen = ObjectRef { store: work.objects, kinds: &work.schema.kinds, place };
+        let seen = ObjectRef { store: work.objects, kinds: work.schema.kinds(), place };
         let matters = interest.weigh(receiver, &seen).is_some();
         let out = &mut work.peers[index].out.objects[place as usize];
         if out.matters == matters {

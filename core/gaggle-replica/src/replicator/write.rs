@@ -89,9 +89,10 @@ impl Replicator {
         let seq = link.out.sent.next_seq();
         let mut header = self.header(work, index);
         let head = header.bytes();
-        let tells_inputs = is_first && relay.is_told(&work.peers[index], &work.members.roster);
-        let players = work.members.me.player_count();
-        let input_size = work.schema.kinds.input().map(|entry| entry.size * players).filter(|_| tells_inputs);
+        let tells_inputs = is_first && relay.is_told(&work.peers[index], work.members.roster());
+        let players = work.members.me().player_count();
+        let input_size =
+            work.schema.kinds().input().map(|entry| entry.size * players).filter(|_| tells_inputs);
         let least = head
             + match (input_size, Replicator::next_selected(work, index)) {
                 (Some(_), _) => INPUT_BITS_MAX / 8,
@@ -172,7 +173,7 @@ impl Replicator {
     fn write_updates(&mut self, work: &mut Work<'_>, w: &mut BitWriter<'_>, index: usize, line: &mut Line) {
         let shared = work.peers.len() > 1;
         let Work { peers, objects: store, cx, members, schema, .. } = work;
-        let me = members.me;
+        let me = members.me();
         let (link, tick, stats) = (&mut peers[index], cx.tick, &mut cx.stats);
         while let Some(&(handle, place)) = link.out.selected.get(link.out.selected_next) {
             let (out, object) = (&mut link.out.objects[place as usize], &store[place]);
@@ -185,7 +186,7 @@ impl Replicator {
                 && object.captured == tick
                 && !object.dirty
                 && object.record.as_ref().is_some_and(mine);
-            if !is_plain || line.records == RECORDS_MAX || w.remaining() < schema.bits_max_of_all {
+            if !is_plain || line.records == RECORDS_MAX || w.remaining() < schema.bits_max_of_all() {
                 return;
             }
             link.out.selected_next += 1;
@@ -234,7 +235,7 @@ impl Replicator {
             return Ok(());
         };
         work.cx.stats.updates_sent += 1;
-        if record.version.authority == work.members.me.id {
+        if record.version.authority == work.members.me().id {
             self.write_own(work, w, head, index, place, &mut line.base)?;
         } else {
             head.write(w)?;

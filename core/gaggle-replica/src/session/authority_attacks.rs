@@ -157,7 +157,7 @@ fn exclusive_object_of_another_is_never_taken() {
             for _ in 0..20 {
                 let session = liar(&mut world);
                 let record = record_of(session, id);
-                let me = session.members.me;
+                let me = session.members.me();
                 let Version { lock_seq: hold, claim_seq: seq, tick, .. } = record.version;
                 let mine = Version { lock_seq: hold + 1, claim_seq: seq, authority: me.id, tick };
                 let told = match way {
@@ -250,7 +250,7 @@ fn objects_of_departed_leader_reject_records_without_right() {
             (0..4).for_each(|index| world.session(index).cx.ablation.rule = without);
             let ids: Vec<ObjectId> = (0..20).map(|at| world.session(0).spawn(&cube(at)).unwrap()).collect();
             world.run_ms(500);
-            let left = world.session(2).members.me;
+            let left = world.session(2).members.me();
             let stranger = MemberId { join_order: 2, tag: MemberTag(0xdead) };
             let stranger = RosterMember { id: stranger, ..left };
             let RosterMember { id: holder, slot: player, .. } = if invented { stranger } else { left };
@@ -290,7 +290,7 @@ fn objects_in_name_of_departed_leader_are_bounded() {
         let last = world.session(0).spawn(&cube(2)).unwrap();
         world.run_ms(100);
         assert_eq!((world.session(1).get::<Cube>(last), world.session(2).get(last)), (None, Some(cube(2))));
-        let host = world.session(0).members.me;
+        let host = world.session(0).members.me();
         world.kill(0);
         world.run_ms(40);
         let session = liar(&mut world);
@@ -374,9 +374,9 @@ fn member_that_returns_at_once_keeps_its_objects() {
 
 /// The liar claims the next object ids that another peer will create.
 fn squat(world: &mut World, maker: usize, change: impl Fn(Record) -> Record) {
-    let (tag, made) = (world.session(maker).members.me.id.tag, world.session(maker).objects.objects_made);
+    let (tag, made) = (world.session(maker).members.me().id.tag, world.session(maker).objects.objects_made());
     let session = liar(world);
-    let (holder, by) = (session.members.me.id, session.members.me.slot);
+    let (holder, by) = (session.members.me().id, session.members.me().slot);
     let version = Version { lock_seq: 3, claim_seq: 50, authority: holder, tick: session.cx.tick + 1 };
     let record =
         Record { version, player: by, held: false, owner_claim: None, home: None, gone: false, kind: 0 };
@@ -404,7 +404,7 @@ fn object_ids_taken_in_advance_do_not_block_creation() {
                 _ => Record { home: Some(player(3)), gone: true, ..record },
             });
             world.run_ms(3_000);
-            let tag = world.session(0).members.me.id.tag;
+            let tag = world.session(0).members.me().id.tag;
             for id in (2..=21).map(|counter| ObjectId::new(tag, counter)) {
                 let store = &world.session(0).objects;
                 let said = store.find(id).and_then(|place| store[place].record);

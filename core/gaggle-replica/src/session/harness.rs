@@ -164,7 +164,7 @@ impl World {
         self.lives[index] += u64::from(!returns_as_before);
         let others = (0..self.machines.len()).filter(|&other| self.group[other] == self.group[index]);
         let highest = others
-            .filter_map(|other| self.machines[other].as_ref().map(|session| session.members.highest))
+            .filter_map(|other| self.machines[other].as_ref().map(|session| session.members.highest()))
             .max();
         let number = highest.map_or(0, |highest| highest + 1);
         // A member admitted in another partition may have a number given twice.
@@ -390,7 +390,7 @@ impl World {
                 session.release(id).unwrap();
             }
         } else if choice < 97 {
-            let held = record.held && session.members.roster.contains(record.version.authority);
+            let held = record.held && session.members.roster().contains(record.version.authority);
             if !held || random.chance(1, 5) {
                 assert!(session.authority.raise_claim(
                     &mut super::work::work!(session),

@@ -47,9 +47,11 @@ fn add_attacker(world: &mut World, member: MemberId) -> usize {
 /// Makes a peer this member, before the first tick or after it joined again.
 fn become_member(world: &mut World, index: usize, member: MemberId) {
     let session = world.session(index);
-    session.members.roster.remove(session.members.me.id);
-    session.members.me.id = member;
-    session.members.roster.insert(session.members.me);
+    let former = session.members.me().id;
+    session.members.roster_mut().remove(former);
+    session.members.me_mut().id = member;
+    let me = session.members.me();
+    session.members.roster_mut().insert(me);
 }
 
 fn is_hello(bytes: &[u8]) -> bool {
@@ -426,7 +428,7 @@ fn two_members_rejoining_at_once_agree_on_join_order() {
         world.collect(2);
         world.collect(3);
         for index in [2, 3] {
-            let highest = world.session(0).members.highest;
+            let highest = world.session(0).members.highest();
             world.session(index).stand_down(peer(0), highest);
             world.collect(index);
         }
@@ -450,7 +452,7 @@ fn member_that_rejoined_is_behind_earlier_lobby_order() {
     world.session(2).set_identities(&[PeerIdentity::later_joiner(peer(3))]);
     let apart = Micros::from_secs(4);
     hold(&mut world, apart);
-    let highest = world.session(0).members.highest;
+    let highest = world.session(0).members.highest();
     world.session(2).stand_down(peer(0), highest);
     world.collect(2);
     world.run_ms(3_500);
@@ -468,7 +470,7 @@ fn stale_hellos_after_rejoin_are_answered_once() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(1_000);
     let now = world.now;
-    let highest = world.session(0).members.highest;
+    let highest = world.session(0).members.highest();
     let stale = world.session(0).hello_to(peer(1));
     world.session(1).stand_down(peer(0), highest);
     (0..10).for_each(|_| world.session(1).handle_message(now, peer(0), &stale));

@@ -59,7 +59,7 @@ impl Session {
         OutOfRange::check("slot", player.number().into(), 0, u64::from(u8::MAX) - 1)?;
         let mut session = assemble(config, kinds, player, entry, seed);
         if session.is_member() {
-            session.admit(session.members.me.id.join_order);
+            session.admit(session.members.me().id.join_order);
         }
         Ok(session)
     }
@@ -85,7 +85,7 @@ impl Session {
         if player.byte() == u8::MAX {
             return Err(ObjectError::UnknownSlot { slot: player });
         }
-        let is_kept = self.cx.config.authority.is_open() && !self.members.me.has_slot(player);
+        let is_kept = self.cx.config.authority.is_open() && !self.members.me().has_slot(player);
         self.spawn_record(value, Some(player), is_kept.then_some(player))
     }
 
@@ -96,7 +96,7 @@ impl Session {
         owner_claim: Option<Slot>,
     ) -> Result<ObjectId, ObjectError> {
         let kind = self.kind::<K>()? as u8;
-        let (me, now) = (self.members.me, self.cx.now);
+        let (me, now) = (self.members.me(), self.cx.now);
         if !self.is_member() {
             return Err(ObjectError::NotMember);
         }
@@ -117,7 +117,7 @@ impl Session {
     /// The latest known value of an object, without smoothing.
     pub fn get<K: Kind>(&self, id: ObjectId) -> Option<K> {
         let (place, record) = self.find(id).ok()?;
-        let is_it = self.schema.kinds.number_of::<K>() == Some(usize::from(record.kind));
+        let is_it = self.schema.kinds().number_of::<K>() == Some(usize::from(record.kind));
         is_it.then(|| K::from_words(self.objects.value(place)))
     }
 
@@ -132,7 +132,7 @@ impl Session {
         if usize::from(record.kind) != kind {
             return Err(ObjectError::KindMismatch { id });
         }
-        if record.version.authority != self.members.me.id {
+        if record.version.authority != self.members.me().id {
             return Err(ObjectError::NoAuthority { id });
         }
         if self.objects.write(place, kind, value) {
@@ -156,7 +156,7 @@ impl Session {
 
     /// All objects of a kind with their latest known values, in no particular order.
     pub fn iter<K: Kind>(&self) -> impl Iterator<Item = (ObjectId, K)> + '_ {
-        let of_kind = self.objects.of_kind(self.schema.kinds.number_of::<K>());
+        let of_kind = self.objects.of_kind(self.schema.kinds().number_of::<K>());
         of_kind.map(|(place, object, _)| (object.id, K::from_words(self.objects.value(place))))
     }
 
@@ -168,8 +168,8 @@ impl Session {
 
     /// Ids of the objects of a kind under this peer's authority.
     pub fn iter_authoritative<K: Kind>(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        let of_kind = self.objects.of_kind(self.schema.kinds.number_of::<K>());
-        let mine = of_kind.filter(|(.., record)| record.version.authority == self.members.me.id);
+        let of_kind = self.objects.of_kind(self.schema.kinds().number_of::<K>());
+        let mine = of_kind.filter(|(.., record)| record.version.authority == self.members.me().id);
         mine.map(|(_, object, _)| object.id)
     }
 
@@ -177,14 +177,14 @@ impl Session {
     /// object, else the first.
     pub fn authority(&self, id: ObjectId) -> Option<Slot> {
         let (_, record) = self.find(id).ok()?;
-        let (member, owner) = (self.members.roster.of_member(record.version.authority), record.owner());
+        let (member, owner) = (self.members.roster().of_member(record.version.authority), record.owner());
         let is_owner = member.is_some_and(|it| it.has_slot(owner) && it.has_slot(record.player));
         Some(if is_owner { owner } else { record.player })
     }
 
     /// Whether this peer has authority over an object.
     pub fn has_authority(&self, id: ObjectId) -> bool {
-        self.find(id).is_ok_and(|(_, record)| record.version.authority == self.members.me.id)
+        self.find(id).is_ok_and(|(_, record)| record.version.authority == self.members.me().id)
     }
 
     /// Version of an object's present state, for overlays and logs.
@@ -194,7 +194,7 @@ impl Session {
 
     /// Whether a present member has locked an object, so that no other can claim it.
     pub fn is_locked(&self, id: ObjectId) -> bool {
-        let locks = |record: Record| record.held && self.members.roster.contains(record.version.authority);
+        let locks = |record: Record| record.held && self.members.roster().contains(record.version.authority);
         self.find(id).is_ok_and(|(_, record)| locks(record))
     }
 
@@ -252,7 +252,7 @@ impl Session {
     /// # }
     /// ```
     pub fn iter_owned<K: Kind>(&self, player: Slot) -> impl Iterator<Item = ObjectId> + '_ {
-        let of_kind = self.objects.of_kind(self.schema.kinds.number_of::<K>());
+        let of_kind = self.objects.of_kind(self.schema.kinds().number_of::<K>());
         of_kind.filter(move |(.., record)| record.owner() == player).map(|(_, object, _)| object.id)
     }
 
@@ -261,7 +261,7 @@ impl Session {
     /// of their kind. A deleted object of a buffered kind is shown until its deletion is due. For
     /// display only: game logic uses [`get`](Session::get).
     pub fn interpolated<K: Kind>(&self, id: ObjectId) -> Option<K> {
-        let kind = self.schema.kinds.number_of::<K>()?;
+        let kind = self.schema.kinds().number_of::<K>()?;
         let Ok((place, record)) = self.find(id) else {
             return self.smoothing.departing(self.scene(), id, kind);
         };
@@ -272,7 +272,7 @@ impl Session {
     /// exist, as [`interpolated`](Session::interpolated) returns them, and those of a buffered kind
     /// whose deletion is not due yet.
     pub fn shown_all<K: Kind>(&self) -> impl Iterator<Item = (ObjectId, K)> + '_ {
-        let (kind, scene) = (self.schema.kinds.number_of::<K>(), self.scene());
+        let (kind, scene) = (self.schema.kinds().number_of::<K>(), self.scene());
         let here =
             self.objects.of_kind(kind).map(move |(place, object, _)| (object.id, scene.interpolated(place)));
         here.chain(self.smoothing.departing_all(scene, kind.unwrap_or(usize::MAX)))
@@ -312,7 +312,7 @@ impl Session {
         objects: &[ObjectId],
         what: &T,
     ) -> Result<(), EventError> {
-        self.send_event_from(self.members.me.slot, to, objects, what)
+        self.send_event_from(self.members.me().slot, to, objects, what)
     }
 
     /// Sends a remote event from one of several players at this peer.
@@ -385,17 +385,17 @@ impl Session {
     /// Sets whether the caller expects more peers, for instance from a lobby: while it does, a peer
     /// that [joins](JoinMode::Join) does not create a session together with other joiners.
     pub fn set_expecting_peers(&mut self, awaits: bool) {
-        self.members.awaits_others = awaits;
+        self.members.set_awaits_others(awaits);
     }
 
     /// Present members, this peer's included.
     pub fn roster(&self) -> &Roster {
-        &self.members.roster
+        self.members.roster()
     }
 
     /// Member id of this stay.
     pub fn local_member(&self) -> MemberId {
-        self.members.me.id
+        self.members.me().id
     }
 
     /// Whether this peer is the leader.
@@ -410,7 +410,7 @@ impl Session {
 
     /// Whether this peer only spectates: see [`JoinMode::Spectate`].
     pub fn is_spectator(&self) -> bool {
-        self.members.spectator
+        self.members.is_spectator()
     }
 
     /// Part of the present members' objects that has arrived, for a joiner's progress bar.
@@ -474,7 +474,7 @@ impl Session {
     }
 
     fn kind<K: Kind>(&self) -> Result<usize, ObjectError> {
-        self.schema.kinds.number_of::<K>().ok_or(ObjectError::UnknownKind { name: K::NAME })
+        self.schema.kinds().number_of::<K>().ok_or(ObjectError::UnknownKind { name: K::NAME })
     }
 
     /// Index and record of an object that exists.

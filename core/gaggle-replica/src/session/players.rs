@@ -77,7 +77,7 @@ impl Session {
     /// gets the old one. For a player that played alone and now has a slot among others. Returns
     /// whether it changed, which is possible only while there is no link.
     pub fn set_local_slot(&mut self, player: Slot) -> bool {
-        let (me, slots) = (self.members.me, (player, SlotSet::EMPTY));
+        let (me, slots) = (self.members.me(), (player, SlotSet::EMPTY));
         if self.peers.is_empty() && (me.slot, me.extra_slots) != slots {
             self.swap_slots(me.slot, player);
             self.members.set_slots(slots);
@@ -102,7 +102,7 @@ impl Session {
         if !self.peers.is_empty() {
             return Err(SessionError::Connected);
         }
-        let mut before: Vec<Slot> = self.members.me.slots().collect();
+        let mut before: Vec<Slot> = self.members.me().slots().collect();
         for (index, new) in slots.iter().enumerate().take(before.len()) {
             let old = before[index];
             if old != new {
@@ -117,18 +117,18 @@ impl Session {
 
     /// Most players one peer can have: their inputs are sent as one.
     pub(super) fn players_max(&self) -> usize {
-        let size = self.schema.kinds.input().map_or(0, |entry| entry.size);
+        let size = self.schema.kinds().input().map_or(0, |entry| entry.size);
         LOCAL_PLAYERS_MAX.min(INPUT_BYTES_MAX / size.max(1))
     }
 
     /// Slot of the player at this peer; of several the first.
     pub fn local_slot(&self) -> Slot {
-        self.members.me.slot
+        self.members.me().slot
     }
 
     /// Slots of all players at this peer, the lowest first.
     pub fn local_slots(&self) -> impl Iterator<Item = Slot> + use<> {
-        self.members.me.slots()
+        self.members.me().slots()
     }
 
     /// Sets the input of the player at this peer. Call it once a frame. The leader gets every
@@ -148,11 +148,11 @@ impl Session {
     /// # Panics
     /// As for [`set_input`](Session::set_input), and if there are more inputs than local players.
     pub fn set_inputs<I: Input>(&mut self, inputs: &[I]) {
-        let (size, players) = (self.input_size::<I>(), self.members.me.player_count());
+        let (size, players) = (self.input_size::<I>(), self.members.me().player_count());
         assert!(inputs.len() <= players, "{} inputs of {players} local players", inputs.len());
         let mut all = [I::default(); LOCAL_PLAYERS_MAX];
         all[..inputs.len()].copy_from_slice(inputs);
-        self.inputs.set(&all[..players], size, !self.members.spectator);
+        self.inputs.set(&all[..players], size, !self.members.is_spectator());
     }
 
     /// Next input of a player, for the peer that simulates: call it once a frame and player. Each
@@ -165,16 +165,16 @@ impl Session {
     pub fn input<I: Input>(&mut self, player: Slot) -> Option<I> {
         let size = self.input_size::<I>();
         let index_in = |member: &RosterMember| member.slots().position(|slot| slot == player);
-        if let Some(index) = index_in(&self.members.me) {
+        if let Some(index) = index_in(&self.members.me()) {
             return self.inputs.take_local(index, size);
         }
-        let member = self.members.roster.by_slot(player)?;
+        let member = self.members.roster().by_slot(player)?;
         let inputs = &mut self.peers.of_member_mut(member)?.side.inputs;
         InputRelay::take_remote(inputs.get_mut(index_in(&member)?)?, size)
     }
 
     fn input_size<I: Input>(&self) -> usize {
-        let size = self.schema.kinds.input_size::<I>();
+        let size = self.schema.kinds().input_size::<I>();
         size.unwrap_or_else(|| {
             panic!("{} is not the input registered by Kinds::with_input", type_name::<I>())
         })

@@ -214,9 +214,9 @@ impl Session {
             None if hello.spectator => self.seat_spectator(index, hello),
             _ => {}
         }
-        let waits = !self.members.is_member() && !self.members.spectator;
+        let waits = !self.members.is_member() && !self.members.is_spectator();
         if is_member && waits && self.members.is_let_in_by(&self.peers, peer) {
-            self.admit(self.members.highest.saturating_add(1));
+            self.admit(self.members.highest().saturating_add(1));
             return Ok(());
         }
         let Some(index) = self.peers.find(peer) else { return Ok(()) };
@@ -250,7 +250,7 @@ impl Session {
     /// A peer is a member.
     fn welcome(&mut self, index: usize, hello: &Hello) {
         let present = hello.present();
-        self.members.highest = self.members.highest.max(present.id.join_order);
+        self.members.note_join_order(present.id.join_order);
         let link = &mut self.peers[index];
         link.handshake.present = Some(present);
         link.handshake.welcomed_at = self.cx.now;
@@ -258,11 +258,11 @@ impl Session {
         let peer = link.id;
         // A hello sent before this start of the link may be outdated.
         let still = hello.echo == link.handshake.epoch;
-        self.members.roster.insert(present);
+        self.members.insert(present);
         self.cx.emit(SessionEvent::Joined { player: present.slot, peer });
         let first = self.members.note_met(present.id, peer, still);
         let blank = (hello.blank && first && still) || !self.cx.ablation.holds(Rule::TombstonesAtLinkStart);
-        if !blank && !self.members.spectator {
+        if !blank && !self.members.is_spectator() {
             work!(self).owe_tombstones(index);
         }
         self.values.tell_all(&mut work!(self), index);
@@ -274,7 +274,7 @@ impl Session {
         let handshake = &mut self.peers[index].handshake;
         handshake.spectator = true;
         handshake.present = Some(hello.present());
-        if self.members.spectator {
+        if self.members.is_spectator() {
             return;
         }
         self.values.tell_all(&mut work!(self), index);
@@ -300,10 +300,10 @@ impl Session {
     /// Joins again as a new member, admitted by the peer that did not know this one. Its objects go
     /// to their successors.
     pub(super) fn stand_down(&mut self, peer: PeerId, highest: u32) {
-        for index in 0..self.objects.dirty.len() {
+        for index in 0..self.objects.dirty().len() {
             // Values not sent to any peer do not count for this tick.
-            let (place, tick) = (self.objects.dirty[index], self.cx.tick + 1);
-            let mine = |record: &Record| record.version.authority == self.members.me.id;
+            let (place, tick) = (self.objects.dirty()[index], self.cx.tick + 1);
+            let mine = |record: &Record| record.version.authority == self.members.me().id;
             if let Some(record) = self.objects[place].record.filter(mine) {
                 let version = Version { tick, ..record.version };
                 self.objects.set_record(place, Some(Record { version, ..record }));

@@ -46,7 +46,7 @@ fn two_peers_that_gave_way_to_each_other_settle_by_rule() {
         world.run_ms(500);
         let id = ObjectId::new(MemberTag(77), 1);
         for (index, other, seq) in [(1, 2, 3), (2, 1, 2)] {
-            let RosterMember { id: holder, slot: player, .. } = world.session(other).members.me;
+            let RosterMember { id: holder, slot: player, .. } = world.session(other).members.me();
             let session = world.session(index);
             let version = Version { lock_seq: 2, claim_seq: seq, authority: holder, tick: 3 };
             let (home, gone) = (Some(Slot::at(0)), true);
@@ -61,7 +61,7 @@ fn two_peers_that_gave_way_to_each_other_settle_by_rule() {
             session.roster_changed();
         }
         world.run_ms(5_000);
-        let host = world.session(0).members.me.id;
+        let host = world.session(0).members.me().id;
         for index in 0..3 {
             let session = world.session(index);
             let record = session.objects.find(id).and_then(|place| session.objects[place].record);
@@ -97,7 +97,7 @@ fn rejected_record_counts_after_object_is_known() {
     // successor can combine both records.
     world.set_cut(1, 2, true);
     let session = world.session(2);
-    let me = session.members.me;
+    let me = session.members.me();
     let place = session.work().place_of(id);
     session.objects.set_record(place, Some(record(me.id, me.slot, 0, 3)));
     session.objects.change_stamp(place);

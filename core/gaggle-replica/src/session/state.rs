@@ -65,7 +65,7 @@ pub(super) fn assemble(
     let tag = MemberTag(random.next_u32() | 1);
     let objects = ObjectStore::new(&kinds, config.send_interval, random.next_u64());
     Session {
-        schema: Schema::new(&config, kinds, record_bits_max(&objects.kinds)),
+        schema: Schema::new(&config, kinds, record_bits_max(objects.kinds())),
         cx: Cx::new(config),
         objects,
         members: Membership::new(player, entry, tag, random),

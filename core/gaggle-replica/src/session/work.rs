@@ -123,7 +123,7 @@ pub(crate) mod bench {
                 link.handshake.present = Some(member(number));
                 link.handshake.their_epoch = 1;
                 peers.push(link);
-                members.roster.insert(member(number));
+                members.roster_mut().insert(member(number));
             }
             let objects = ObjectStore::new(&kinds, config.send_interval, 7);
             let schema = Schema::new(&config, kinds, 4_000);
@@ -157,7 +157,7 @@ pub(crate) mod bench {
             let place = self.work().place_of(id);
             self.objects.set_record(place, Some(record));
             if authority == 0 {
-                self.objects.objects_made = self.objects.objects_made.max(counter);
+                self.objects.note_made(counter);
             }
             place
         }

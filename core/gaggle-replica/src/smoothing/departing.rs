@@ -111,7 +111,7 @@ impl Departing {
         if kind != usize::from(self.kind) {
             return None;
         }
-        let layout = &objects.kinds[usize::from(self.kind)].layout;
+        let layout = &objects.kinds()[usize::from(self.kind)].layout;
         let link = peers.iter().find(|link| link.id == self.peer)?;
         let tick = link.playback.playhead.at() / cx.config.send_interval.get() as f64;
         let (mut words, mut shown) = (vec![0; layout.words_all()], vec![0.0; layout.words]);

@@ -1,6 +1,8 @@
-//! Display of objects: a little late or extrapolated, with fading errors, and deleted objects still
-//! on display. Every change of a record notes what was displayed before. Absent: which peer may
-//! change a record, what is sent.
+//! Values as they are displayed: interpolated or extrapolated, with errors that fade out after a
+//! correction, and deleted objects that fade out as well.
+//!
+//! Called by `Session::interpolated` and, before and after each change of a record, by `authority`.
+//! Absent: which peer may change a record, what is sent.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -17,12 +19,12 @@ use crate::{Interpolation, Kind};
 
 use departing::Departing;
 
-/// Words of a kind that is displayed without allocation.
+/// Most words of a kind that is displayed without an allocation.
 const WORDS_AT_HAND: usize = 48;
-/// Part of a step below which an error is ignored.
+/// Errors below this part of a quantization step are ignored.
 const NEGLIGIBLE: f64 = 1.0 / 64.0;
 
-/// Errors that fade, and deleted objects that are still shown.
+/// Errors that fade out, and deleted objects still shown.
 #[derive(Debug, Default)]
 pub(crate) struct Smoothing {
     scratch: Scratch,
@@ -39,7 +41,7 @@ struct Scratch {
     kind: u8,
 }
 
-/// State that display reads.
+/// State that displaying reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) cx: &'a Cx,
@@ -48,7 +50,7 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// An object that exists, of the kind `K`, as it is displayed now.
+    /// Displayed value of an existing object of the kind `K`.
     pub(crate) fn interpolated<K: Kind>(self, place: ObjectIndex) -> K {
         let Some(kind) = self.objects.kind(place) else { return K::from_words(&[]) };
         let (words, all) = (kind.layout.words, kind.layout.words_all());
@@ -80,7 +82,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Displayed value of an object at a time.
+    /// Writes the displayed value of an object at a time into `motion`.
     fn show(self, place: ObjectIndex, now: Micros, motion: &mut Motion<'_>) {
         self.move_to(place, now, motion);
         let (Some(kind), Some((block, since))) = (self.objects.kind(place), self.objects[place].error) else {
@@ -92,7 +94,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Displayed position of an object without errors.
+    /// The same without the fading error.
     fn move_to(self, place: ObjectIndex, now: Micros, motion: &mut Motion<'_>) {
         let object = &self.objects[place];
         let (Some(record), Some(kind)) = (object.record, self.objects.kind(place)) else { return };
@@ -124,7 +126,8 @@ impl<'a> Scene<'a> {
 }
 
 impl Smoothing {
-    /// Notes what is shown of an object that is about to change, if it changes smoothly.
+    /// Notes what is shown of an object before it changes. False if it does not fade:
+    /// [`after_change`](Smoothing::after_change) is then not needed.
     pub(crate) fn before_change(
         &mut self,
         cx: &Cx,
@@ -151,7 +154,7 @@ impl Smoothing {
         true
     }
 
-    /// An object has changed: the difference to what was shown fades from now on.
+    /// Starts fading the difference between what was shown before a change and what is shown now.
     pub(crate) fn after_change(
         &mut self,
         cx: &Cx,
@@ -175,13 +178,13 @@ impl Smoothing {
             &mut Motion { words: &mut scratch.words, shown: &mut scratch.target },
         );
         let number = usize::from(scratch.kind);
-        let kind = &mut objects.kinds[number];
+        let kind = objects.kind_mut(number);
         playout::error_between(&kind.layout, &scratch.shown, &scratch.target, &mut scratch.error);
         let too_far =
             playout::distance_of(&kind.layout, &scratch.error) > f64::from(kind.rules.snap_distance);
         let none = too_far || scratch.error.iter().all(|error| error.abs() < NEGLIGIBLE);
         let held = objects[place].error;
-        let kind = &mut objects.kinds[number];
+        let kind = objects.kind_mut(number);
         let error = match (none, held) {
             (true, Some((block, _))) => {
                 kind.errors.give(block);

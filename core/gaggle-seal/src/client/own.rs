@@ -15,7 +15,9 @@ const KEPT: u32 = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum EntryError {
     /// The frame has an entry already, or a later one has.
-    #[error("frame {frame} cannot have an entry: the newest is of frame {newest}")]
+    #[error(
+        "frame {frame} cannot have an entry, the newest is of frame {newest}; make entries in order of frames"
+    )]
     NotAhead {
         /// Frame of the entry.
         frame: Frame,

@@ -1,4 +1,4 @@
-//! Entries of joiners and of peers that left, and access of the membership machine to all entries.
+//! Entries of streams that have no column in the table, and access to all entries as bytes.
 //!
 //! `InputLog` moves them into its table when their stream counts. Absent: the frame from which a
 //! stream counts.
@@ -8,19 +8,24 @@ use std::collections::VecDeque;
 use gaggle_kit::{DecodeError, Frame, Input};
 
 use super::InputLog;
-use crate::membership::Entries;
+use crate::entries::Entries;
 use crate::roster::{RosterEntry, StreamId};
 
 /// Entries of a peer that may have no slot in the table yet.
 #[derive(Debug)]
 pub(super) struct PendingStream<I> {
-    pub(super) players: usize,
-    pub(super) first: Frame,
-    pub(super) count: u32,
-    pub(super) inputs: VecDeque<I>,
+    players: usize,
+    first: Frame,
+    count: u32,
+    inputs: VecDeque<I>,
 }
 
 impl<I: Input> PendingStream<I> {
+    /// Frame of the oldest entry.
+    pub(super) fn first(&self) -> Frame {
+        self.first
+    }
+
     pub(super) fn entry(&self, frame: Frame) -> Option<impl Iterator<Item = I> + '_> {
         let nth = frame.number().checked_sub(self.first.number()).filter(|nth| *nth < self.count)? as usize;
         Some(self.inputs.range(nth * self.players..(nth + 1) * self.players).copied())

@@ -1,8 +1,8 @@
-//! Controls of the next own entry: a join, when this peer leads, or a goodbye.
+//! Controls of the next own entry (a join, when this peer leads, or a goodbye), and evictions.
 //!
 //! The session asks before it writes an entry. Absent: which peers may join, which rows decide.
 
-use gaggle_kit::{Frame, Micros, SlotSet};
+use gaggle_kit::{Frame, Micros, PeerId, SlotSet};
 
 use super::held::{EntryControl, Join};
 use super::history::Relation;
@@ -14,13 +14,14 @@ use crate::roster::StreamId;
 impl Membership {
     /// The local players leave: the goodbye goes into the next entry that can carry it.
     pub(crate) fn leave(&mut self) {
-        self.leaving = true;
+        self.own_stream.set_leaving(true);
         self.epoch.advance();
     }
 
     /// Whether the next own entry may need a control.
     pub(crate) fn may_say(&self) -> bool {
-        self.leaving || !self.is_at_rest() && self.peers.iter().any(|(_, peer)| peer.may_come_in())
+        self.own_stream.is_leaving()
+            || !self.is_at_rest() && self.peers.iter().any(|(_, peer)| peer.may_come_in())
     }
 
     /// Last frame of the own stream, once the goodbye is written.
@@ -29,7 +30,7 @@ impl Membership {
         if self.is_at_rest() {
             return None;
         }
-        self.ended_at
+        self.own_stream.last()
     }
 
     /// Newest frame for which an entry may be written.
@@ -44,7 +45,10 @@ impl Membership {
             return EntryControl::NONE;
         }
         let busy = self.is_busy();
-        if self.leaving && !(busy && self.rules.no_end_while_busy) && !self.joiners_have_no_vote() {
+        if self.own_stream.is_leaving()
+            && !(busy && self.rules.no_end_while_busy)
+            && !self.joiners_have_no_vote()
+        {
             return EntryControl { end: true, join: None };
         }
         let leads = rows::leader_at(&self.known, frame).is_some_and(|leader| leader.stream == self.me);
@@ -81,6 +85,46 @@ impl Membership {
             }
             Some(Join { stream, slots: choose_slots(status, free)? })
         })
+    }
+
+    /// Whether a peer stalled all others recently, so that it must not be admitted as a new one.
+    pub(crate) fn is_wary_of(&self, now: Micros, peer: PeerId) -> bool {
+        self.peers.get(peer).is_some_and(|peer| peer.is_on_record(now))
+    }
+
+    /// Sets the number of frames the entries of a peer may lag when it is admitted.
+    pub(crate) fn set_lag(&mut self, peer: PeerId, frames: u32) {
+        self.peers.entry(peer).lag_frames = Some(frames);
+    }
+
+    /// Evicts this stream, though its peer may be alive.
+    pub(crate) fn evict(&mut self, stream: StreamId) {
+        if rows::is_open(&self.known, stream) && stream != self.me {
+            self.watch.evict(stream);
+            self.epoch.advance();
+        }
+    }
+
+    /// Evicts a stream that all others have waited for too long. It is not admitted again at once.
+    /// A peer that returned under another incarnation meanwhile is spared, because the others may
+    /// not have agreed yet that the former stay is over.
+    pub(crate) fn evict_idle(&mut self, now: Micros, stream: StreamId) {
+        let is_here = rows::is_open(&self.known, stream) && self.peers.is_reachable(&self.lineage, stream);
+        if is_here && self.decide_without(stream) && stream != self.me {
+            self.peers.entry(stream.peer).bar(now, stream.incarnation);
+        }
+        self.evict(stream);
+    }
+
+    /// Evicts a stream that was waited for too long. The first of the others in join order decides:
+    /// it also refuses to admit that peer again too soon. Another one does after twice the time.
+    pub(crate) fn take_off(&mut self, now: Micros, stream: StreamId, waited: Micros, after: Micros) {
+        let others = self.known.iter().filter(|row| row.is_active() && row.stream != stream);
+        let first = others.min_by_key(|row| row.rank()).map(|row| row.stream.peer);
+        let limit = if first == Some(self.me.peer) { after } else { after + after };
+        if waited >= limit {
+            self.evict_idle(now, stream);
+        }
     }
 
     /// Notes since when observers have been ready.

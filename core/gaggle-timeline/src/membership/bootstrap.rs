@@ -3,16 +3,16 @@
 //! The session's `Joiner` and `Donor` call it. Absent: the snapshot itself, and which donor is
 //! asked.
 
-use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, SlotSet};
+use gaggle_kit::{ByteReader, DecodeError, Frame, Micros};
 
 use super::codec;
 use super::entry_range::EntryRange;
-use super::held::{Entries, Held};
+use super::held::Held;
 use super::history::{History, Lineage, MatchId, Relation};
 use super::messages::Told;
-use super::promise::Fence;
 use super::rows::{self, RosterEntry};
 use super::{Fault, Membership, Mode};
+use crate::entries::Entries;
 use crate::roster::{Incarnation, StreamId};
 
 /// Membership state of the donor at the snapshot's frame, sent with the snapshot.
@@ -55,7 +55,7 @@ impl Membership {
     pub(crate) fn may_donate(&self) -> bool {
         match self.mode {
             Mode::Member => self.is_full(),
-            Mode::Observer => self.players == 0,
+            Mode::Observer => self.own_stream.players() == 0,
             Mode::Out => false,
         }
     }
@@ -100,7 +100,7 @@ impl Membership {
             Mode::Out => true,
             Mode::Member => {
                 let excluded = theirs == Relation::Descendant && !rows::is_open(&join_context.rows, self.me);
-                !self.leaving && (excluded || theirs == Relation::Apart { senior: true })
+                !self.own_stream.is_leaving() && (excluded || theirs == Relation::Apart { senior: true })
             }
             Mode::Observer => match theirs {
                 Relation::Same | Relation::Descendant => join_context.confirmed > self.confirmed,
@@ -141,17 +141,17 @@ impl Membership {
         if !self.has_slots_of(join_context.rows.iter().chain(&join_context.told.view.rows)) {
             return Err(Fault::UnknownSlots);
         }
-        self.number_seen = self.number_seen.max(join_context.told.view.ballot.number);
+        self.fence.see(join_context.told.view.ballot.number);
         self.reset(now, incarnation, entries);
         self.mode = Mode::Observer;
         self.epoch.advance();
         self.lineage = Lineage::of_tip(&join_context.told.tip);
         self.view = join_context.told.view.clone();
-        self.fence = Fence::new(self.view.ballot);
+        self.fence.restart(self.view.ballot);
         self.rows.clone_from(&join_context.rows);
         self.confirmed = join_context.confirmed;
         self.settled = join_context.confirmed;
-        self.fed = join_context.confirmed;
+        self.watch.begin_fed(join_context.confirmed);
         self.refresh();
         for tail in &join_context.tails {
             self.absorb(tail, true, entries)?;
@@ -198,8 +198,7 @@ impl Membership {
             self.absorb(tail, true, entries)?;
         }
         self.open_runs();
-        self.fed = self.fed.max(feed.confirmed);
-        self.starving_since = now;
+        self.watch.note_fed(now, feed.confirmed);
         Ok(Followed::Yes)
     }
 
@@ -219,8 +218,7 @@ impl Membership {
         let former = self.me;
         self.streams.retain(entries, |stream| stream != former);
         self.me = StreamId { peer: former.peer, incarnation };
-        self.begun_at = None;
-        self.ended_at = None;
+        self.own_stream.restart();
         self.epoch.advance();
     }
 
@@ -233,8 +231,7 @@ impl Membership {
         entries: &mut dyn Entries,
     ) {
         self.reset(now, incarnation, entries);
-        let players = usize::from(self.players);
-        let slots = if self.wanted.len() == players { self.wanted } else { SlotSet::first(players) };
+        let slots = self.own_stream.slots_to_begin_with();
         let row = RosterEntry {
             stream: self.me,
             slots,
@@ -248,7 +245,7 @@ impl Membership {
     fn reset(&mut self, now: Micros, incarnation: Incarnation, entries: &mut dyn Entries) {
         if let Some(row) = rows::row_of(&self.known, self.me) {
             // A peer that joins again prefers its old slots.
-            self.wanted = row.slots;
+            self.own_stream.prefer(row.slots);
         }
         self.me = StreamId { peer: self.me.peer, incarnation };
         self.streams.clear(entries);
@@ -256,20 +253,13 @@ impl Membership {
         // The roster may be equal to the one before, but values derived from it must be computed
         // again.
         self.known.clear();
-        self.roster_changed = true;
-        self.begun_at = None;
-        self.ended_at = None;
+        self.changes.note();
+        self.own_stream.restart();
         self.collection = None;
         self.accepted = None;
-        self.evicted.clear();
-        self.unfinished = false;
-        self.suspicious_since = None;
-        self.stalled_by = None;
-        self.false_leader = None;
-        self.leaving = false;
-        self.slept = false;
-        self.lost = None;
-        self.starving_since = now;
+        self.own_stream.set_leaving(false);
+        self.watch.begin_stay(now);
+        self.reports.begin_stay();
     }
 
     /// Begins an empty run at its row's first frame for each stream without held entries.

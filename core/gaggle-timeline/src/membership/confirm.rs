@@ -6,9 +6,10 @@
 use gaggle_kit::{Frame, Micros, SlotSet};
 
 use super::entry_range::EntryRange;
-use super::held::{Entries, EntryControl, EntryIndex, Held, Join, WARM_STREAMS_MAX};
+use super::held::{EntryControl, EntryIndex, Held, Join, WARM_STREAMS_MAX};
 use super::rows::{self, ROWS_MAX, RosterEntry};
 use super::{Fault, Membership, Mode, StayEnd};
+use crate::entries::Entries;
 use crate::roster::StreamId;
 
 impl Membership {
@@ -20,7 +21,7 @@ impl Membership {
         let frame = self.confirmed.next();
         let limit = match self.mode {
             Mode::Member => Frame::NEVER.previous(),
-            Mode::Observer => self.fed,
+            Mode::Observer => self.watch.fed(),
             Mode::Out => return None,
         };
         let mut present = self.rows.iter().filter(|row| row.is_present_at(frame)).peekable();
@@ -29,7 +30,7 @@ impl Membership {
             return None;
         }
         self.apply(frame);
-        if frame >= self.quiet_until {
+        if frame >= self.changes.quiet_until() {
             self.refresh();
         }
         Some(frame)
@@ -38,12 +39,12 @@ impl Membership {
     /// Frames before this one do not change the roster: if all their entries are held, the session
     /// may [confirm them at once](Membership::confirm_to).
     pub(crate) fn quiet_until(&self) -> Frame {
-        self.quiet_until
+        self.changes.quiet_until()
     }
 
     /// Confirms frames before [`quiet_until`](Membership::quiet_until) whose entries are all held.
     pub(crate) fn confirm_to(&mut self, frame: Frame) {
-        debug_assert!(frame < self.quiet_until && self.mode == Mode::Member);
+        debug_assert!(frame < self.changes.quiet_until() && self.mode == Mode::Member);
         self.confirmed = self.confirmed.max(frame);
     }
 
@@ -59,7 +60,7 @@ impl Membership {
         for row in self.rows.iter_mut().filter(|row| row.is_present_at(frame)) {
             let extras = self.streams.extras(row.stream, frame);
             if extras.is_some_and(|extras| extras.join.is_some()) && leader != Some(row.stream) {
-                self.false_leader.get_or_insert((row.stream, frame));
+                self.reports.note_false_leader(row.stream, frame);
             }
             if extras.is_some_and(|extras| extras.end) {
                 changed |= row.last_frame != frame;
@@ -93,7 +94,7 @@ impl Membership {
     /// Whether a join gives this peer as many slots as it has players. A leader that does otherwise
     /// cannot be followed.
     fn seats_us_rightly(&self, join: &Join) -> bool {
-        join.stream != self.me || join.slots.len() == usize::from(self.players)
+        join.stream != self.me || join.slots.len() == usize::from(self.own_stream.players())
     }
 
     /// Whether a join of the leader counts. All peers decide with the same table.
@@ -185,14 +186,14 @@ impl Membership {
         }
         let changes = known.iter().flat_map(|row| [row.first_frame, row.last_frame.next()]);
         let changes = changes.filter(|frame| *frame > self.confirmed).chain(says);
-        self.quiet_until = changes.min().unwrap_or(Frame::NEVER);
+        self.changes.set_quiet_until(changes.min().unwrap_or(Frame::NEVER));
         if known != self.known {
             self.known = known;
             self.close_gaps();
-            self.roster_changed = true;
+            self.changes.note();
             self.epoch.advance();
             let known = &self.known;
-            self.evicted.retain(|stream| rows::is_open(known, *stream));
+            self.watch.retain_evicted(|stream| rows::is_open(known, stream));
         }
     }
 
@@ -265,7 +266,7 @@ impl Membership {
                     // The owner sent different values, or a peer changed one on the way; which of
                     // them cannot be known. The view is valid all the same, and the held value
                     // stays.
-                    self.contested.get_or_insert((stream, frame));
+                    self.reports.contest(stream, frame);
                 }
             } else if frame == held.through.next() && !(capped && frame > cap) {
                 entries.store(stream, frame, value).map_err(Fault::Value)?;
@@ -370,8 +371,8 @@ impl Membership {
     /// Notes that own entries up to this one are held and have no controls.
     pub(crate) fn grow_own(&mut self, through: Frame) {
         let me = self.me;
-        if let Some(held) = self.streams.get_near_mut(&mut self.own_place, me).filter(|held| !held.is_empty())
-        {
+        let held = self.own_stream.held_mut(&mut self.streams, me);
+        if let Some(held) = held.filter(|held| !held.is_empty()) {
             held.grow(through);
         }
     }
@@ -379,16 +380,12 @@ impl Membership {
     /// Appends an entry to the own stream.
     pub(crate) fn push_own(&mut self, frame: Frame, extras: EntryControl) {
         let me = self.me;
-        match self.streams.get_near_mut(&mut self.own_place, me) {
+        match self.own_stream.held_mut(&mut self.streams, me) {
             Some(held) if held.through.next() == frame => held.push(extras),
             _ => self.streams.insert(me, Held::from(frame)).push(extras),
         }
-        if self.begun_at.is_none() {
-            self.begun_at = Some(frame);
+        if self.own_stream.note_entry(frame, extras.end) {
             self.epoch.advance();
-        }
-        if extras.end {
-            self.ended_at = Some(frame);
         }
         if extras.is_some() {
             self.epoch.advance();
@@ -401,7 +398,7 @@ impl Membership {
         if self.mode == Mode::Observer && rows::row_of(&self.known, self.me).is_some() {
             self.mode = Mode::Member;
             self.epoch.advance();
-            self.starving_since = now;
+            self.watch.note_progress(now);
         }
     }
 }

@@ -8,7 +8,8 @@ use std::collections::BinaryHeap;
 use gaggle_kit::{ByteReader, DecodeError, Frame, Varint};
 
 use super::codec;
-use super::held::{Entries, EntryControl, Held};
+use super::held::{EntryControl, Held};
+use crate::entries::Entries;
 use crate::roster::StreamId;
 
 /// Most entries of a range: those held of one stream with the largest window and delay.

@@ -21,13 +21,14 @@ use gaggle_testkit::PacketPool;
 
 use super::bootstrap::{Feed, Followed, JoinContext};
 use super::entry_range::EntryRange;
-use super::held::{Entries, EntryControl};
+use super::held::EntryControl;
 use super::history::{History, MatchId, Relation};
 use super::merge::{Acceptance, SenderStatus};
 use super::messages::{Message, PeerStatus};
 use super::rows::{self, RosterEntry};
 use super::rules::Rules;
 use super::{Ballot, Membership, Mode, Settings, StayEnd};
+use crate::entries::Entries;
 use crate::roster::{Incarnation, StreamId};
 
 use checks::Checks;

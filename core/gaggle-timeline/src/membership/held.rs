@@ -1,12 +1,13 @@
 //! Held entries of every stream: the range of frames, and the controls of entries in it.
 //!
-//! Membership keeps it current. Absent: the inputs, which the session lends through [`Entries`].
+//! Membership keeps it current. Absent: the inputs, which the session lends as [`Entries`].
 
 use std::hash::{Hash, Hasher};
 
-use gaggle_kit::{DecodeError, Frame, SlotSet};
+use gaggle_kit::{Frame, SlotSet};
 
 use super::entry_range::EntryRange;
+use crate::entries::Entries;
 use crate::roster::StreamId;
 
 /// A joiner's admission, written by the leader. It counts from the next frame on.
@@ -30,27 +31,6 @@ impl EntryControl {
     pub(crate) fn is_some(&self) -> bool {
         *self != EntryControl::NONE
     }
-}
-
-/// Inputs of entries, by frame and stream.
-pub(crate) trait Entries {
-    /// Appends the value of a held entry. Values of one stream all have the same size.
-    fn write(&self, stream: StreamId, frame: Frame, out: &mut Vec<u8>);
-
-    /// Whether a held entry has this value.
-    fn equals(&self, stream: StreamId, frame: Frame, value: &[u8]) -> bool;
-
-    /// Stores the value of the next entry of a run, or of the first one of a new run.
-    ///
-    /// # Errors
-    /// If the value is not an input's encoding. Nothing is stored then.
-    fn store(&mut self, stream: StreamId, frame: Frame, value: &[u8]) -> Result<(), DecodeError>;
-
-    /// Drops entries after `last`.
-    fn cut(&mut self, stream: StreamId, last: Frame);
-
-    /// Drops all entries of this stream.
-    fn forget(&mut self, stream: StreamId);
 }
 
 /// The contiguous run of entries held of one stream.

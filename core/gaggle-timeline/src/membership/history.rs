@@ -25,8 +25,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Of two children of one view the greater wins. None of its parts ever changes, so all peers
-    /// of both branches get the same result at any time.
+    /// Order by which, of two children of one view, the greater wins. No part of it ever changes,
+    /// so all peers of both branches get the same result at any time.
     fn precedence(&self) -> impl Ord + use<> {
         (!self.stale, self.size, self.number, Reverse(self.by), self.history)
     }
@@ -77,7 +77,8 @@ impl Lineage {
         Lineage { game, forgotten: 0, links: VecDeque::from([root]) }
     }
 
-    /// Takes over a path that another peer sent. The tip must be all that is left of it.
+    /// Takes over the path of another peer. The tip must contain all of it that the sender
+    /// remembers.
     pub(crate) fn of_tip(tip: &Tip) -> Lineage {
         let forgotten = (tip.depth + 1).saturating_sub(tip.links.len() as u32);
         Lineage { game: tip.game, forgotten, links: tip.links.iter().copied().collect() }
@@ -165,7 +166,7 @@ impl Lineage {
         }
     }
 
-    /// The first step from here towards a branch that descends from this one.
+    /// The first step from here toward a branch that descends from this one.
     pub(crate) fn next_towards<'a>(&self, tip: &'a Tip) -> Option<&'a Link> {
         tip.link_at(self.depth() + 1)
     }

@@ -6,10 +6,11 @@
 use super::ballot::Ballot;
 use super::bootstrap::JoinContext;
 use super::entry_range::EntryRange;
-use super::held::{Entries, Held};
+use super::held::Held;
 use super::messages::Told;
 use super::rows::{self, RosterEntry};
 use super::{Fault, Membership, StayEnd};
+use crate::entries::Entries;
 
 impl Membership {
     /// Installs a view that descends from the local one and contains this peer, made at ballot
@@ -35,7 +36,7 @@ impl Membership {
         if at.by != self.me {
             // Others count this peer in their quorum: from here on it does not act as a suspended
             // peer.
-            self.slept = false;
+            self.watch.wake();
         }
         self.view = told.view.clone();
         for row in self.rows.iter().filter(|row| rows::row_of(&rows, row.stream).is_none()) {
@@ -43,12 +44,10 @@ impl Membership {
         }
         self.rows = rows;
         self.fence.settle(at, &self.rules);
-        self.number_seen = self.number_seen.max(at.number);
+        self.fence.see(at.number);
         self.collection = None;
         self.accepted = None;
-        self.unfinished = false;
-        self.suspicious_since = None;
-        self.stalled_by = None;
+        self.watch.settle();
         for row in &told.view.rows {
             if !row.is_active()
                 && let Some(held) = self.streams.get_mut(row.stream)

@@ -7,12 +7,12 @@ use gaggle_kit::{PeerId, VecSet};
 
 use super::ballot::Ballot;
 use super::entry_range::EntryRange;
-use super::held::Entries;
 use super::history::Relation;
 use super::messages::{Message, Proposal, Told};
 use super::rows::{self, RosterEntry};
 use super::view::View;
 use super::{Fault, Membership, Mode};
+use crate::entries::Entries;
 use crate::roster::StreamId;
 
 /// Whether these streams may decide what follows `view`: more than half of its open streams, or
@@ -47,7 +47,8 @@ impl Membership {
     /// peers that evict each other after a stall could never make the view that needs both.
     pub(super) fn may_do_without_evicted(&self) -> bool {
         let here = |voter: StreamId| {
-            let is_here = || self.peers.is_reachable(&self.lineage, voter) && !self.evicted.contains(&voter);
+            let is_here =
+                || self.peers.is_reachable(&self.lineage, voter) && !self.watch.evicted().contains(&voter);
             voter == self.me || is_here()
         };
         let is_enough = || is_quorum(&self.electorate(&self.view, &self.known), here);

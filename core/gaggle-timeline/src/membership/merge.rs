@@ -7,12 +7,12 @@ use gaggle_kit::{Frame, Micros, PeerId};
 
 use super::ballot::{BALLOT_LEAP_MAX, Ballot};
 use super::entry_range::EntryRange;
-use super::held::Entries;
 use super::history::{Lineage, Relation, Tip};
 use super::messages::{Message, Told};
 use super::peers::Peer;
 use super::rows;
 use super::{Fault, Membership, Mode};
+use crate::entries::Entries;
 use crate::roster::StreamId;
 
 /// Membership fields of a packet about its sender.
@@ -112,8 +112,8 @@ impl Membership {
         let fenced = relation == Relation::Same && !self.fence.is_up() && self.rules.fence_is_told;
         let higher =
             matches!(relation, Relation::Same | Relation::Ancestor) && promised > self.fence.promised();
-        if (fenced || higher) && !self.unfinished {
-            self.unfinished = true;
+        if (fenced || higher) && !self.watch.is_unfinished() {
+            self.watch.set_unfinished(true);
             self.epoch.advance();
         }
     }
@@ -121,10 +121,10 @@ impl Membership {
     /// # Errors
     /// If no honest peer can have reached the number.
     pub(super) fn see_number(&mut self, number: u32) -> Result<(), Fault> {
-        if number.saturating_sub(self.number_seen) > BALLOT_LEAP_MAX {
+        if number.saturating_sub(self.fence.number_seen()) > BALLOT_LEAP_MAX {
             return Err(Fault::BallotTooHigh { number });
         }
-        self.number_seen = self.number_seen.max(number);
+        self.fence.see(number);
         Ok(())
     }
 
@@ -167,7 +167,7 @@ impl Membership {
 
     /// Requests the snapshot of a branch that wins. This peer plays on until it has it.
     pub(super) fn yield_to(&mut self, now: Micros, to: PeerId) {
-        if self.mode != Mode::Member || self.leaving {
+        if self.mode != Mode::Member || self.own_stream.is_leaving() {
             return;
         }
         let repeat_after = self.settings.repeat_after;
@@ -240,7 +240,10 @@ impl Membership {
             }
         }
         // A peer that was suspended, or is not full, cannot make such a view.
-        let able = self.is_full() && !self.slept && !self.settings.majority && self.rules.fewer_come_back;
+        let able = self.is_full()
+            && !self.watch.has_slept()
+            && !self.settings.majority
+            && self.rules.fewer_come_back;
         able && left > went_on.max(parted.size)
     }
 

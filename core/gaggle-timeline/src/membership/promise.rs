@@ -13,13 +13,30 @@ use crate::roster::StreamId;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Fence {
     promised: Ballot,
+    /// Highest ballot number ever seen.
+    number_seen: u32,
     /// Streams that may still grow, in order; all of them if no promise restricts them.
     allow: Option<Vec<StreamId>>,
 }
 
 impl Fence {
     pub(crate) fn new(promised: Ballot) -> Fence {
-        Fence { promised, allow: None }
+        Fence { promised, number_seen: 0, allow: None }
+    }
+
+    /// A stay begins in a view of this ballot: promises of the one before are void, the numbers
+    /// they used are not.
+    pub(crate) fn restart(&mut self, promised: Ballot) {
+        *self = Fence { number_seen: self.number_seen, ..Fence::new(promised) };
+    }
+
+    pub(crate) fn number_seen(&self) -> u32 {
+        self.number_seen
+    }
+
+    /// A ballot with this number is in use.
+    pub(crate) fn see(&mut self, number: u32) {
+        self.number_seen = self.number_seen.max(number);
     }
 
     pub(crate) fn promised(&self) -> Ballot {

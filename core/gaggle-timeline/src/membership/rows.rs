@@ -10,6 +10,38 @@ use crate::roster::StreamId;
 /// Most rows of a table, ended ones that still matter included.
 pub(crate) const ROWS_MAX: usize = 64;
 
+/// Changes of the known roster: whether one was not read yet, and when the next one may come.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(super) struct Changes {
+    is_unread: bool,
+    /// The roster does not change before this frame.
+    quiet_until: Frame,
+}
+
+impl Changes {
+    /// The roster changed.
+    pub(super) fn note(&mut self) {
+        self.is_unread = true;
+    }
+
+    pub(super) fn is_unread(&self) -> bool {
+        self.is_unread
+    }
+
+    /// Whether it changed since the last call.
+    pub(super) fn take(&mut self) -> bool {
+        std::mem::take(&mut self.is_unread)
+    }
+
+    pub(super) fn quiet_until(&self) -> Frame {
+        self.quiet_until
+    }
+
+    pub(super) fn set_quiet_until(&mut self, frame: Frame) {
+        self.quiet_until = frame;
+    }
+}
+
 /// Finds the row of a stream.
 pub(crate) fn row_of(rows: &[RosterEntry], stream: StreamId) -> Option<&RosterEntry> {
     rows.iter().find(|row| row.stream == stream)

@@ -2,41 +2,24 @@
 //!
 //! `Membership::tick` and its message handlers call it. Absent: how a view is installed.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use gaggle_kit::{Frame, Micros, PeerId, VecMap, VecSet};
 
 use super::ballot::Ballot;
+use super::collection::{Collection, Top, merge_rows};
 use super::entry_range::EntryRange;
-use super::held::Entries;
-use super::history::{Lineage, Relation, Tip};
+use super::history::{Relation, Tip};
 use super::messages::{Message, PeerStatus, Proposal, Report, Told};
 use super::peers::Peer;
-use super::rows::{self, ROWS_MAX, RosterEntry};
+use super::rows::{self, RosterEntry};
 use super::view::View;
 use super::{Fault, Membership, Mode};
+use crate::entries::Entries;
 use crate::roster::StreamId;
-
-/// A running attempt to change the view.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Collection {
-    pub(super) ballot: Ballot,
-    /// Streams that are asked for reports, in rank order, the local one included.
-    pub(super) circle: Vec<StreamId>,
-    reports: VecMap<StreamId, Report>,
-    /// With a majority: the proposal under vote, the voters of the view it builds on, and those
-    /// that accepted it.
-    pub(super) proposal: Option<Proposal>,
-    pub(super) parent: Option<View>,
-    pub(super) accepted_by: VecSet<StreamId>,
-    asked_at: Micros,
-}
 
 impl Membership {
     /// Decides whether a view change is needed and this peer must lead it. Continues a running one.
     pub(super) fn decide(&mut self, now: Micros, restart: bool, entries: &mut dyn Entries) {
-        let unfinished = self.fence.is_up() || self.unfinished || restart;
+        let unfinished = self.fence.is_up() || self.watch.is_unfinished() || restart;
         if self.is_quiescent(unfinished) {
             return;
         }
@@ -55,7 +38,7 @@ impl Membership {
             live.into_iter().filter(|row| row.is_active() && is_here(row)).collect();
         let leads = !here.iter().any(|other| other.rank() < row.rank());
         if !suspicion {
-            self.suspicious_since = None;
+            self.watch.trust();
         }
         if !leads {
             // A peer earlier in rank leads it. If that one falls silent, it is suspected in its
@@ -95,13 +78,11 @@ impl Membership {
         // With a majority the remaining peers may be too few to decide: then they wait without
         // limit.
         let by = by.filter(|stream| self.decide_without(*stream));
-        let same = |held: &(StreamId, Micros, Frame)| Some(held.0) == by && held.2 == self.confirmed;
-        let since = self.stalled_by.filter(same).map_or(now, |(_, since, _)| since);
-        self.stalled_by = by.map(|stream| (stream, since, self.confirmed));
+        let since = self.watch.stall(now, by, self.confirmed);
         if let Some(stream) = by
             && now.since(since).get() >= self.settings.stall_timeout.get() * u64::from(before_us + 1)
         {
-            self.stalled_by = None;
+            self.watch.end_stall();
             self.evict(stream);
         }
     }
@@ -119,7 +100,7 @@ impl Membership {
         if unfinished || self.collection.is_some() {
             return false;
         }
-        if self.quiescent_since.is_some_and(|epoch| epoch.number() == self.epoch.number()) {
+        if self.watch.is_quiescent(self.epoch) {
             return true;
         }
         let away = |row: &RosterEntry| {
@@ -128,10 +109,10 @@ impl Membership {
             awaited && row.stream != self.me && !self.is_reachable(row.stream)
         };
         let is_quiescent = !self.known.iter().any(away) && !self.voters_are_missing();
-        self.quiescent_since = is_quiescent.then_some(self.epoch);
+        self.watch.set_quiescent(is_quiescent.then_some(self.epoch));
         if is_quiescent {
-            self.suspicious_since = None;
-            self.stalled_by = None;
+            self.watch.trust();
+            self.watch.end_stall();
         }
         is_quiescent
     }
@@ -139,9 +120,9 @@ impl Membership {
     /// Whether to wait for more suspicions: asking at the first one would mean asking again at the
     /// second.
     fn is_gathering(&mut self, now: Micros) -> bool {
-        let since = *self.suspicious_since.get_or_insert(now);
+        let since = self.watch.suspect(now);
         // An eviction does not wait for suspicions.
-        self.evicted.is_empty() && self.doubtful && now.since(since) < self.settings.gather
+        self.watch.evicted().is_empty() && self.watch.is_doubtful() && now.since(since) < self.settings.gather
     }
 
     /// Whether all asked streams can still answer, and no other stream should be asked.
@@ -194,10 +175,10 @@ impl Membership {
 
     /// Begins an attempt with a ballot above all known ones.
     fn ask(&mut self, now: Micros, circle: Vec<StreamId>, entries: &mut dyn Entries) {
-        let number = self.number_seen.max(self.fence.promised().number).saturating_add(1);
+        let number = self.fence.number_seen().max(self.fence.promised().number).saturating_add(1);
         let ballot = Ballot { number, by: self.me };
-        self.number_seen = number;
-        self.unfinished = false;
+        self.fence.see(number);
+        self.watch.set_unfinished(false);
         self.fence.promise(ballot, &circle, &self.rules);
         self.epoch.advance();
         let own = self.report(ballot, self.lineage.depth(), entries);
@@ -325,7 +306,7 @@ impl Membership {
         let asked = self.collection.as_ref().map_or(Ballot::FOUNDING, |collection| collection.ballot);
         if promised > self.fence.promised().max(asked) && rows::is_open(&self.known, by) {
             self.collection = None;
-            self.unfinished = true;
+            self.watch.set_unfinished(true);
             self.epoch.advance();
             self.decide(now, true, entries);
         }
@@ -386,7 +367,8 @@ impl Membership {
             return Ok(());
         }
         let collection = collection.clone();
-        let Top { lineage, view: top, by } = self.deepest(&collection);
+        let Top { lineage, view: top, by } =
+            collection.deepest(&self.lineage, &self.view, self.me, &self.rules);
         let mut circle = collection.circle.clone();
         circle.retain(|stream| {
             let report = collection.reports.get(stream);
@@ -436,10 +418,11 @@ impl Membership {
         if !self.may_decide(&electorate, &circle) || here < self.settings.quorum_min {
             return Ok(());
         }
-        self.cut(&mut rows, &circle, &collection);
+        collection.cut(&mut rows, &circle, self.me, (&self.rules, self.settings.lookahead_frames));
         let tails = EntryRange::merge(reports().flat_map(|r| r.tails.iter().cloned()).collect());
         let size = circle.len() as u8;
-        let view = View::new(lineage.game, top.history, collection.ballot, rows, size, self.slept);
+        let view =
+            View::new(lineage.game, top.history, collection.ballot, rows, size, self.watch.has_slept());
         let mut grown = lineage;
         grown.push(view.link());
         let told = Told { tip: grown.tip(), view };
@@ -477,51 +460,6 @@ impl Membership {
         }
     }
 
-    /// The deepest view any peer reported: it was made and must be built upon.
-    fn deepest(&self, collection: &Collection) -> Top {
-        let mut top = Top { lineage: self.lineage.clone(), view: self.view.clone(), by: self.me };
-        if self.rules.build_on_deepest {
-            for (stream, report) in collection.reports.iter() {
-                if top.lineage.relate(&report.told.tip) == Relation::Descendant {
-                    top.lineage.follow(&report.told.tip);
-                    top.view = report.told.view.clone();
-                    top.by = *stream;
-                }
-            }
-        }
-        top
-    }
-
-    /// Ends every stream outside the quorum after the last entry that any quorum member holds.
-    fn cut(&self, rows: &mut Vec<RosterEntry>, circle: &[StreamId], collection: &Collection) {
-        let reports = || collection.reports.iter();
-        let confirmed = reports().map(|(_, report)| report.confirmed);
-        let confirmed_most = confirmed.clone().max().unwrap_or(Frame::START);
-        let confirmed_least = confirmed.min().unwrap_or(Frame::START);
-        for row in rows.iter_mut().filter(|row| row.is_active() && !circle.contains(&row.stream)) {
-            let all = self.rules.cut_at_longest_copy;
-            let counted = reports().filter(|(stream, _)| all || **stream == self.me);
-            row.last_frame = longest_copy(row, counted.map(|(_, report)| report));
-            if !self.rules.cut_after_held {
-                row.last_frame = row.last_frame.min(confirmed_most).max(row.first_frame.previous());
-            }
-        }
-        // A stream that was cut before may have ended with an entry that no remaining peer holds:
-        // then no peer here has confirmed that entry.
-        let awaited = |row: &&mut RosterEntry| {
-            !row.is_active() && row.last_frame > confirmed_most && self.rules.cut_again
-        };
-        for row in rows.iter_mut().filter(awaited) {
-            let held = longest_copy(row, reports().map(|(_, report)| report));
-            row.last_frame = row.last_frame.min(held.max(confirmed_most));
-        }
-        // A dishonest leader may have given one slot twice; the first in join order keeps it.
-        let table = rows.clone();
-        rows.retain(|row| !table.iter().any(|other| other.rank() < row.rank() && other.collides(row)));
-        let keep = 2 * self.settings.lookahead_frames;
-        rows.retain(|row| row.last_frame.max(row.first_frame).saturating_add(keep) >= confirmed_least);
-    }
-
     /// Makes the view: installs it if it contains this peer, and sends it to the quorum members.
     pub(super) fn make(
         &mut self,
@@ -540,55 +478,4 @@ impl Membership {
         }
         Ok(())
     }
-}
-
-/// View that a view change builds on.
-struct Top {
-    lineage: Lineage,
-    view: View,
-    /// Stream that reported it.
-    by: StreamId,
-}
-
-/// The table of `top` with all joins and goodbyes in the reports.
-fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone) -> Vec<RosterEntry> {
-    let reports = reports.filter(|report| report.told.view.history == top.history);
-    let mut rows = top.rows.clone();
-    for row in reports.clone().flat_map(|report| &report.rows) {
-        if let Some(known) = rows.iter_mut().find(|known| known.stream == row.stream) {
-            known.last_frame = known.last_frame.min(row.last_frame);
-        } else if rows.len() < ROWS_MAX {
-            rows.push(*row);
-        }
-    }
-    // A peer that confirmed a row's first frame and has no such row any more has seen it end, so
-    // long ago that it dropped the row.
-    let forgotten = |row: &RosterEntry, report: &Report| {
-        report.confirmed >= row.first_frame && rows::row_of(&report.rows, row.stream).is_none()
-    };
-    rows.retain(|row| !reports.clone().any(|report| forgotten(row, report)));
-    rows
-}
-
-/// Last frame up to which all copies together hold a stream without gap.
-///
-/// A peer that has confirmed frames in which the stream counts holds it at least that far, even if
-/// it has dropped the beginning.
-fn longest_copy<'a>(row: &RosterEntry, reports: impl Iterator<Item = &'a Report>) -> Frame {
-    // A heap sorts as well as the library's sort, with a tenth of its code size in a page.
-    let mut copies: BinaryHeap<Reverse<(Frame, Frame)>> = reports
-        .flat_map(|report| report.tails.iter().map(move |tail| (report.confirmed, tail)))
-        .filter(|(_, tail)| tail.stream == row.stream && tail.count > 0)
-        .map(|(confirmed, tail)| {
-            let followed = confirmed >= row.first_frame.previous() && tail.from <= confirmed.next();
-            Reverse((if followed { row.first_frame } else { tail.from }, tail.through()))
-        })
-        .collect();
-    let mut through = row.first_frame.previous();
-    while let Some(Reverse((from, to))) = copies.pop()
-        && from <= through.next()
-    {
-        through = through.max(to);
-    }
-    through
 }

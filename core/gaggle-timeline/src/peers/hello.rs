@@ -78,6 +78,19 @@ impl Hello {
     }
 }
 
+/// Announcement of the local peer.
+pub(crate) fn own_announce(cx: &Cx, incarnation: Incarnation, slots: SlotSet, cohort: u64) -> Announce {
+    Announce {
+        version: PROTOCOL_VERSION,
+        game_fingerprint: cx.config.game_fingerprint,
+        settings_fingerprint: cx.settings_fingerprint,
+        shape: cx.shape,
+        incarnation,
+        slots,
+        cohort,
+    }
+}
+
 /// Reason to reject a peer with this announcement, or one that claims other slots than the given
 /// ones.
 pub(crate) fn refusal(cx: &Cx, announce: &Announce, given: Option<SlotSet>) -> Option<RejectReason> {
@@ -103,15 +116,7 @@ mod tests {
     use super::*;
 
     fn announce(cx: &Cx) -> Announce {
-        Announce {
-            version: PROTOCOL_VERSION,
-            game_fingerprint: cx.config.game_fingerprint,
-            settings_fingerprint: cx.settings_fingerprint,
-            shape: 5,
-            incarnation: Incarnation(1),
-            slots: SlotSet::first(1),
-            cohort: 0,
-        }
+        Announce { shape: 5, ..own_announce(cx, Incarnation(1), SlotSet::first(1), 0) }
     }
 
     #[test]

@@ -5,6 +5,14 @@
 use gaggle_kit::Micros;
 use gaggle_kit::rate_limit::{RateLimit, RateLimiter};
 
+/// Rate of a peer's packets: ten times that of the busiest honest one. Beyond it packets, which a
+/// network can multiply, are dropped; messages, which it cannot, are a fault.
+const PACKETS: RateLimit = RateLimit::per_second(4_096, 4_096);
+const MESSAGES: RateLimit = RateLimit::per_second(256, 1_024);
+/// States others may say they took: more than they can have. Those beyond are not heeded.
+const RECOVERIES: RateLimit = RateLimit::per_second(1, 4);
+/// Requests for a state or a feed.
+const ASKS: RateLimit = RateLimit::per_second(1, 16);
 /// Attempts to change the view are the leader's business; others make some when they take it for
 /// lost.
 const CHANGES: RateLimit = RateLimit::per_second(2, 48);
@@ -14,33 +22,84 @@ const CHANGES_OF_LEADER: RateLimit = RateLimit::per_second(8, 256);
 /// every packet until it is over.
 const PROMISES: RateLimit = RateLimit::per_second(1, 16);
 
+/// Attempts to change the view one peer may bring messages about: many more than happen to honest
+/// ones.
+pub(crate) const FORWARDS: RateLimit = RateLimit::per_second(2, 48);
+/// Bytes of messages passed on for one peer, and to one. What two say to each other about a change
+/// takes a few thousand. Both are well below what a link keeps for a slow peer: none is cut off for
+/// what others have written to it.
+const FORWARD_BYTES_FROM: RateLimit = RateLimit::per_second(64 << 10, 512 << 10);
+const FORWARD_BYTES_TO: RateLimit = RateLimit::per_second(128 << 10, 1 << 20);
+
 /// What is left of a peer's rate limits.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Allowed {
     /// Packets of the running game.
-    pub(crate) packets: RateLimiter,
+    packets: RateLimiter,
     /// Messages other than those of a transfer.
-    pub(crate) messages: RateLimiter,
+    messages: RateLimiter,
     /// Attempts to change the view.
-    pub(crate) changes: RateLimiter,
+    changes: RateLimiter,
     /// Requests for a state or a feed.
-    pub(crate) asks: RateLimiter,
+    asks: RateLimiter,
     /// Recoveries it says it made with other peers' states.
-    pub(crate) recoveries: RateLimiter,
+    recoveries: RateLimiter,
     /// The highest ballot it has used.
-    pub(crate) ballot: u32,
+    ballot: u32,
     /// Promises it says it made to others, and the highest of them.
-    pub(crate) promises: RateLimiter,
-    pub(crate) promise_ballot: u32,
+    promises: RateLimiter,
+    promise_ballot: u32,
     /// Bytes of messages forwarded for it, and to it.
-    pub(crate) forward_bytes_from: RateLimiter,
-    pub(crate) forward_bytes_to: RateLimiter,
+    forward_bytes_from: RateLimiter,
+    forward_bytes_to: RateLimiter,
     /// Ballots of messages it forwarded, and the highest of them.
-    pub(crate) forwards: RateLimiter,
-    pub(crate) forward_ballot: u32,
+    forwards: RateLimiter,
+    forward_ballot: u32,
 }
 
 impl Allowed {
+    /// Whether another packet is within the limit.
+    #[must_use]
+    pub(crate) fn may_send_packet(&mut self, now: Micros) -> bool {
+        self.packets.try_acquire(now, &PACKETS, 1).is_ok()
+    }
+
+    /// Whether another message is within the limit.
+    #[must_use]
+    pub(crate) fn may_send_message(&mut self, now: Micros) -> bool {
+        self.messages.try_acquire(now, &MESSAGES, 1).is_ok()
+    }
+
+    /// Whether another recovery that it says it made is heeded.
+    #[must_use]
+    pub(crate) fn may_recover(&mut self, now: Micros) -> bool {
+        self.recoveries.try_acquire(now, &RECOVERIES, 1).is_ok()
+    }
+
+    /// Whether another request for a state or a feed is within the limit.
+    #[must_use]
+    pub(crate) fn may_ask(&mut self, now: Micros) -> bool {
+        self.asks.try_acquire(now, &ASKS, 1).is_ok()
+    }
+
+    /// Whether this many bytes may be forwarded for the peer, `to` another. Messages over the limit
+    /// are dropped: their senders repeat them.
+    #[must_use]
+    pub(crate) fn may_forward(&mut self, now: Micros, bytes: usize, to: &mut Allowed) -> bool {
+        let count = bytes as u64;
+        self.forward_bytes_from.try_acquire(now, &FORWARD_BYTES_FROM, count).is_ok()
+            && to.forward_bytes_to.try_acquire(now, &FORWARD_BYTES_TO, count).is_ok()
+    }
+
+    /// Whether a forwarded message about a view change with this ballot is within the limit.
+    /// Repeating one costs nothing.
+    #[must_use]
+    pub(crate) fn may_bring(&mut self, now: Micros, ballot: u32) -> bool {
+        let is_newer = ballot > self.forward_ballot;
+        self.forward_ballot = self.forward_ballot.max(ballot);
+        !is_newer || self.forwards.try_acquire(now, &FORWARDS, 1).is_ok()
+    }
+
     /// Whether an attempt to change the view is within the limit. A repeated attempt costs nothing.
     #[must_use]
     pub(crate) fn may_change(&mut self, now: Micros, ballot: u32, leads: bool) -> bool {

@@ -51,6 +51,12 @@ impl Default for Presence {
 }
 
 impl Presence {
+    /// The peer left the roster: others neither miss it nor wait for it.
+    pub(crate) fn leave(&mut self) {
+        self.liveness_told = Liveness::Heard;
+        self.hold_meter = HoldMeter::default();
+    }
+
     /// Notes that the peer `via` hears it, as of this time.
     pub(crate) fn note_heard_via(&mut self, via: PeerId, at: Micros) {
         if self.heard_via.is_none_or(|(_, known)| at > known) {
@@ -213,6 +219,17 @@ mod tests {
         table[0].presence.note_heard_via(via, cx.now);
         assert!(table.tick_liveness(&mut cx, VIEW).is_empty());
         assert_eq!(table[0].presence.liveness, Liveness::Interrupted);
+    }
+
+    #[test]
+    fn peer_that_left_roster_is_not_back_when_heard() {
+        let (mut cx, mut table) = table();
+        cx.now = cx.config.interrupted_after;
+        _ = table.tick_liveness(&mut cx, VIEW);
+        assert_eq!(events(&mut cx), [SessionEvent::Interrupted { peer: table[0].peer }]);
+        table[0].set_open(false, gaggle_kit::Frame::START, false);
+        _ = table.set_heard(0, &mut cx, VIEW);
+        assert_eq!(events(&mut cx), []);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) struct Sent {
     pub(crate) tick: u64,
     /// Newest entry in it.
     pub(crate) newest: Frame,
-    /// When clocks were last sent.
+    /// Time at which clocks were last sent.
     pub(crate) time_at: Option<Micros>,
     /// Input delay last sent.
     pub(crate) delay_frames: u32,
@@ -22,12 +22,12 @@ pub(crate) struct Sent {
     pub(crate) check_tick: u64,
 }
 
-/// Losses are counted over so long a time, and over the one before.
+/// Length of a span over which losses are counted. The current span and the previous one are kept.
 const LOSS_SPAN: Micros = Micros::from_secs(4);
-/// So many in one of them are no chance any more.
+/// Losses in one span from which they count as steady rather than chance.
 const LOSSES_STEADY: u16 = 3;
 
-/// How often packets of a peer got lost lately.
+/// Count of recent losses of packets of a peer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LossCount {
     since: Micros,
@@ -45,35 +45,42 @@ impl LossCount {
         self.count = self.count.saturating_add(1);
     }
 
-    /// Whether packets get lost all the time, and not just now and then.
+    /// Whether losses are steady rather than occasional.
     pub(crate) fn is_steady(&self, now: Micros) -> bool {
         let is_recent = now.since(self.since) < LOSS_SPAN + LOSS_SPAN;
         is_recent && self.count.max(self.before) >= LOSSES_STEADY
     }
 }
 
-/// How far a peer is with our entries and its own.
+/// Stream positions of a peer: in the local stream and in its own.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PeerStream {
     /// Last local entry it holds without gap, once it has acknowledged one.
     pub(crate) acked: Option<Frame>,
-    /// Last frame it said it had confirmed.
+    /// Last frame that it reported as confirmed.
     pub(crate) confirmed: Frame,
     pub(crate) sent: Sent,
-    /// Until when a packet is sent every frame, because packets were lost in either direction.
+    /// Time until which a packet is sent every frame, because packets were lost in either
+    /// direction.
     pub(crate) lossy_until: Micros,
-    /// Until when packets tell the peer that its packets are lost.
+    /// Time until which packets tell the peer that its packets are lost.
     pub(crate) missing_until: Micros,
     pub(crate) losses: LossCount,
 }
 
 impl PeerStream {
-    /// Another stay begins, of either peer.
+    /// Resets the positions because either peer joins anew, under another stream.
     pub(crate) fn begin_stay(&mut self) {
         let Sent { tick, time_at, .. } = self.sent;
         self.acked = None;
         self.confirmed = Frame::START;
         self.sent = Sent { tick, time_at, ..Sent::default() };
+    }
+
+    /// The link lost packets of the peer: both sides send more often for a while.
+    pub(crate) fn note_loss(&mut self, now: Micros, memory: Micros) {
+        (self.lossy_until, self.missing_until) = (now + memory, now + memory);
+        self.losses.note(now);
     }
 
     /// Takes note of the last frame it confirmed.

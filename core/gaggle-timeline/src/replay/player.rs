@@ -12,7 +12,9 @@ use crate::{Game, Inputs};
 
 /// A difference between the recorded match and its simulation by this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("this program computes another match than was recorded: it has parted from it by frame {frame}")]
+#[error(
+    "the replay diverges from its recording at or before frame {frame}; play it with the build that recorded it"
+)]
 pub struct Divergence {
     /// First frame that was compared and differs.
     pub frame: Frame,

@@ -27,7 +27,7 @@ pub struct ReplayInfo {
 #[non_exhaustive]
 pub enum ReplayError {
     /// It is no replay.
-    #[error("this is not a replay")]
+    #[error("this is not a replay; give the bytes of a recorded match")]
     NotAReplay,
     /// It has another version of the format.
     #[error(
@@ -40,7 +40,9 @@ pub enum ReplayError {
         ours: u8,
     },
     /// It is of another game, or of another version of it.
-    #[error("this replay is of another game or version (fingerprint {theirs:016x}, this is {ours:016x})")]
+    #[error(
+        "this replay is of another game or version (fingerprint {theirs:016x}, local {ours:016x}); use its build"
+    )]
     GameMismatch {
         /// Fingerprint of its game.
         theirs: u64,

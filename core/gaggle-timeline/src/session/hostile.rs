@@ -20,8 +20,9 @@ use gaggle_testkit::{Delivery, PacketScheduler};
 use super::Session;
 use crate::config::{PeerSlots, Quorum, TimelineConfig};
 use crate::event::{PeerFault, SessionEvent};
-use crate::packet::{Packet, RunsWriter, TAG_MAX};
+use crate::packet::{Packet, TAG_MAX};
 use crate::roster::{Incarnation, MatchId};
+use crate::runs::RunsWriter;
 use crate::{Tick, Timeline};
 
 gaggle_testkit::mix_game! { vis: pub(crate), engine: crate, input: u8, slots: 8, stir: |_| {}, disturb: |_| {} }

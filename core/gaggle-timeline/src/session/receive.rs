@@ -2,25 +2,22 @@
 //!
 //! `Driver` calls it for each datagram and message. Absent: what parts decide about them.
 
-use gaggle_kit::rate_limit::RateLimit;
 use gaggle_kit::{Frame, Input, Micros, PeerId};
 
 use super::Session;
 use crate::announce::Message;
 use crate::event::PeerFault;
-use crate::input_log::RemoteStream;
 use crate::membership::{self, Acceptance, Ballot, Mode, SenderStatus};
 use crate::packet::{Packet, TAG_NONE, TAG_OTHER};
 use crate::peers::SenderContext;
 use crate::relay::Other;
-use crate::roster::{RosterEntry, StreamId};
+use crate::roster::StreamId;
 use crate::transfer;
-use crate::wire::{Inbound, acked_frame, check_controls, decode, entry_range, moves_state, newest_frame};
+use crate::wire::{
+    EntryView, Inbound, Takes, TrackView, acked_frame, check_controls, decode, entry_range, moves_state,
+    newest_frame, takes,
+};
 
-/// Rate of a peer's packets: ten times that of the busiest honest one. Beyond it packets, which a
-/// network can multiply, are dropped; messages, which it cannot, are a fault.
-const PACKETS: RateLimit = RateLimit::per_second(4_096, 4_096);
-const MESSAGES: RateLimit = RateLimit::per_second(256, 1_024);
 impl<I: Input> Session<I> {
     /// Takes bytes a peer sent on the unreliable channel, with their time of arrival. (With the
     /// time of the last tick, round trips would look a frame or two too short.)
@@ -29,12 +26,25 @@ impl<I: Input> Session<I> {
     /// [`SessionEvent::PeerFault`](crate::SessionEvent::PeerFault).
     pub fn handle_packet(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
         self.cx.advance_to(now);
+        self.route_packet(now, from, bytes);
+        self.settle();
+    }
+
+    /// Takes bytes a peer sent on the reliable channel.
+    pub fn handle_message(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
+        self.cx.advance_to(now);
+        self.route_message(now, from, bytes);
+        self.settle();
+    }
+
+    #[inline]
+    fn route_packet(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
         let Some(index) = self.peers.sender_index(from) else { return };
         if !self.peers[index].is_trusted() {
             // Unreliable packets may overtake the announcement; later ones repeat their content.
             return;
         }
-        if self.peers[index].allowed.packets.try_acquire(now, &PACKETS, 1).is_err() {
+        if !self.peers[index].allowed.may_send_packet(now) {
             self.cx.stats.packets_rate_limited += 1;
             return;
         }
@@ -56,9 +66,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Takes bytes a peer sent on the reliable channel.
-    pub fn handle_message(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
-        self.cx.advance_to(now);
+    fn route_message(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
         let Some(index) = self.peers.index_of(from) else { return };
         let remote = &mut self.peers[index];
         if !remote.is_linked() {
@@ -70,7 +78,7 @@ impl<I: Input> Session<I> {
         }
         self.peers.disturb();
         let remote = &mut self.peers[index];
-        if !moves_state(bytes) && remote.allowed.messages.try_acquire(now, &MESSAGES, 1).is_err() {
+        if !moves_state(bytes) && !remote.allowed.may_send_message(now) {
             self.fault(index, PeerFault::RateLimitExceeded);
             return;
         }
@@ -124,7 +132,7 @@ impl<I: Input> Session<I> {
             self.peers[index].begin_stay(agreed);
         }
         self.blame(index, taken);
-        self.follow_membership();
+        self.unsettled = true;
     }
 
     /// Whether a peer starts too many view changes.
@@ -288,7 +296,7 @@ impl<I: Input> Session<I> {
         meaning: &SenderContext,
     ) -> Result<(), PeerFault> {
         let have = self.have_of_stream(meaning);
-        let told_newest = self.log.local.newest();
+        let told_newest = self.log.local().newest();
         let remote = &mut self.peers[index];
         remote.presence.heard_at = now;
         if packet.missing {
@@ -326,7 +334,7 @@ impl<I: Input> Session<I> {
                 Some(held) => held.through,
                 // Nothing of it is held: it is requested from its beginning, even if it counts only
                 // later.
-                None => meaning.first.map_or(self.log.current, Frame::previous),
+                None => meaning.first.map_or(self.log.current(), Frame::previous),
             },
         }
     }
@@ -361,44 +369,29 @@ impl<I: Input> Session<I> {
         meaning: &SenderContext,
         have: Frame,
     ) -> Result<(), PeerFault> {
-        let carried = u32::from(packet.runs.carried);
-        // Entries of an honest peer are at most a lookahead beyond the local ones it can have
-        // confirmed. A joiner may be far behind all others, and no peer waits for one that has said
-        // goodbye.
         let plays = self.membership.mode() == Mode::Member && self.membership.own_end().is_none();
-        let in_step = plays && !self.time.is_catching_up() && meaning.track.is_some();
-        let possible = self.membership.confirmed().saturating_add(2 * self.cx.config.lookahead_frames());
-        // A small excess is only dropped: a peer that lags, or was cut and does not know it, may
-        // receive it from an honest one.
-        let absurd = possible.saturating_add(2 * self.cx.config.lookahead_frames());
-        if newest > absurd && in_step {
-            return Err(PeerFault::InputTooFarAhead { frame: newest, possible });
-        }
-        if carried == 0 || newest.number() < carried {
-            return Ok(());
-        }
-        let base = newest.saturating_sub(carried);
-        if base > have {
-            let fault = PeerFault::InputGap { from: base.next(), have };
-            // Of a peer that was cut and does not know it, every entry that counts is held.
-            let held = meaning.track.map(|track| &self.log.tracks()[track]);
-            let held = held.is_some_and(|track| track.is_held() && track.have < track.row.last_frame);
-            return if in_step && meaning.knows_us && held { Err(fault) } else { Ok(()) };
-        }
-        if self.log.current.max(have).since(base) >= self.log.table.frames() {
-            // The entry it builds on is so old that it was dropped; all its entries are confirmed.
-            return Ok(());
-        }
-        let Some(track) = meaning.track else {
-            return self.take_pending(index, base, newest, packet, meaning);
+        let track = meaning.track.map(|track| {
+            let track = &self.log.tracks()[track];
+            let last = track.row.last_frame;
+            TrackView { since: track.since, last, is_awaited: track.is_held() && track.have < last }
+        });
+        let view = EntryView {
+            have,
+            first: meaning.first,
+            track,
+            grows: meaning.grows,
+            knows_us: meaning.knows_us,
+            in_step: plays && !self.time.is_catching_up(),
+            confirmed: self.membership.confirmed(),
+            current: self.log.current(),
+            lookahead_frames: self.cx.config.lookahead_frames(),
+            kept_frames: self.log.frames(),
         };
-        let RemoteStream { row: RosterEntry { last_frame: row_last, .. }, since, .. } =
-            self.log.tracks()[track];
-        if base < since && (base.next() < since || Some(base.next()) != meaning.first) {
-            // The entry that the runs build on is not in the table, but among the pending streams.
-            return self.take_pending(index, base, newest, packet, meaning);
-        }
-        let last = if meaning.grows { newest.min(row_last).min(possible) } else { have };
+        let (track, base, last) = match (takes(newest, packet.runs.carried.into(), &view)?, meaning.track) {
+            (Takes::Entries { base, last }, Some(track)) => (track, base, last),
+            (Takes::Pending { base }, _) => return self.take_pending(index, base, newest, packet, meaning),
+            _ => return Ok(()),
+        };
         if (!packet.entry_controls.is_empty() || newest <= have)
             && let Some(held) = self.membership.held(meaning.stream)
         {
@@ -430,6 +423,7 @@ impl<I: Input> Session<I> {
                 self.membership.note_extras(stream, frame, extras);
             }
         }
+        // What follows in this packet is judged by what these entries confirm.
         self.follow_membership();
     }
 
@@ -454,6 +448,7 @@ impl<I: Input> Session<I> {
         self.sync_held();
         let taken = self.membership.take_tail(&tail, &mut self.log);
         self.blame(index, taken);
+        // What follows in this packet is judged by what these entries confirm.
         self.follow_membership();
         Ok(())
     }
@@ -480,7 +475,7 @@ impl<I: Input> Session<I> {
             && meaning.hearing != Acceptance::Nothing
             && !packet.observer
         {
-            let is_newest = remote.time.handle_newest(now, newest, self.log.current);
+            let is_newest = remote.time.handle_newest(now, newest, self.log.current());
             self.cx.stats.packets_stale += u64::from(!is_newest);
         }
     }

@@ -2,15 +2,14 @@
 //!
 //! `Session` calls. Absent: rules of any part.
 
-use gaggle_kit::rate_limit::RateLimit;
-use gaggle_kit::{Frame, Input, Micros, PeerId};
+use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 
 use super::Session;
 use crate::announce::{Findings, Message};
 use crate::config::PACKET_OVERHEAD_BYTES;
 use crate::desync::{Conclusion, Difference, Vote, Voter, stream_hashes};
 use crate::event::{DesyncCause, SessionEvent};
-use crate::gossip::{Gossip, NEEDS_MAX, SILENCE, heard_age, heard_at, held_range, may_be_true, may_forward};
+use crate::gossip::{Gossip, NEEDS_MAX, SILENCE, heard_age, heard_at, held_range, may_be_true};
 use crate::join::{Asker, Joining, Progress};
 use crate::membership::{self, History, Mode, Relation, row_of};
 use crate::packet::CheckBlock;
@@ -20,12 +19,37 @@ use crate::request::SimId;
 use crate::roster::StreamId;
 use crate::transfer::{self, Offer};
 
-/// States others may say they took: more than they can have. Those beyond are not heeded.
-const RECOVERIES: RateLimit = RateLimit::per_second(1, 4);
-/// Requests for a state or a feed.
-const ASKS: RateLimit = RateLimit::per_second(1, 16);
-
 impl<I: Input> Session<I> {
+    /// Peers whose agreement is needed to go on without a silent one, in join order: with
+    /// [`Quorum::Majority`](crate::Quorum::Majority) more than half of these, or half including the
+    /// first. A recent joiner has a vote from the next view on. While too few of them are heard all
+    /// wait: the application may [leave](Session::leave) for a match of its own.
+    pub fn quorum_members(&self) -> Vec<StreamId> {
+        self.membership.voters()
+    }
+
+    /// Slots that are present at a frame.
+    pub fn slots_at(&self, frame: Frame) -> SlotSet {
+        self.log.present_at(frame)
+    }
+
+    /// Peer that leads at a frame: the first in join order.
+    pub fn leader_at(&self, frame: Frame) -> Option<PeerId> {
+        membership::leader_at(self.membership.known(), frame).map(|row| row.stream.peer)
+    }
+
+    /// Identity of the branch this peer is in: peers with the same one agree on all confirmed
+    /// frames. It changes when a peer falls silent and the others go on without it.
+    pub fn branch_id(&self) -> u64 {
+        self.membership.lineage().history().0
+    }
+
+    /// Time since a peer in the match was heard; none for peers that are not in it.
+    pub fn time_since_heard(&self, peer: PeerId) -> Option<Micros> {
+        let remote = self.peers.iter().find(|remote| remote.peer == peer && remote.is_open);
+        remote.map(|remote| self.cx.now.since(remote.presence.heard_at))
+    }
+
     /// Whether a state hash of every other peer in the match was compared with the local one since
     /// that peer joined. False for a peer that is alone: nothing was compared.
     pub fn is_compared(&self) -> bool {
@@ -207,8 +231,8 @@ impl<I: Input> Session<I> {
     /// same inputs before it, and later entries are still held.
     pub(super) fn can_repair(&self, offer: &Offer) -> bool {
         let frame = offer.join_context.confirmed;
-        let newest = self.log.current.max(self.log.local.newest());
-        let held = self.log.table.frames().saturating_sub(2 * self.cx.config.lookahead_frames());
+        let newest = self.log.current().max(self.log.local().newest());
+        let held = self.log.frames().saturating_sub(2 * self.cx.config.lookahead_frames());
         self.recovery.is_under_way()
             && self.membership.mode() == Mode::Member
             && offer.join_context.told.view.history == self.membership.lineage().history()
@@ -218,7 +242,7 @@ impl<I: Input> Session<I> {
 
     /// The game took another state of a confirmed frame: all later frames are resimulated.
     pub(super) fn repair(&mut self, donor: PeerId, frame: Frame) {
-        let target = self.log.current;
+        let target = self.log.current();
         self.log.go_back(frame);
         self.sim.set_target(target);
         self.sim.end_side();
@@ -243,7 +267,7 @@ impl<I: Input> Session<I> {
     /// A peer took another state. Hashes it sent before are void.
     pub(super) fn take_recovered(&mut self, index: usize, through: Frame) {
         let remote = &mut self.peers[index];
-        if remote.allowed.recoveries.try_acquire(self.cx.now, &RECOVERIES, 1).is_err() {
+        if !remote.allowed.may_recover(self.cx.now) {
             return;
         }
         remote.audit.forget_told_through(through);
@@ -259,7 +283,7 @@ impl<I: Input> Session<I> {
     fn asker(&mut self, index: usize) -> Asker {
         let is_able = self.life.is_running() && self.membership.may_donate();
         let remote = &mut self.peers[index];
-        let is_limited = remote.allowed.asks.try_acquire(self.cx.now, &ASKS, 1).is_err();
+        let is_limited = !remote.allowed.may_ask(self.cx.now);
         self.cx.stats.requests_rate_limited += u64::from(is_limited);
         Asker { peer: remote.peer, is_spectator: remote.watches, is_limited, is_able }
     }
@@ -409,7 +433,7 @@ impl<I: Input> Session<I> {
                 owner.presence.note_heard_via(giver, at);
             }
         }
-        self.follow_membership();
+        self.unsettled = true;
     }
 
     /// Sends a message about membership, through another peer if the receiver is not linked.
@@ -429,7 +453,7 @@ impl<I: Input> Session<I> {
         let Some([sender, receiver]) = self.peers.pair_mut(index, receiver) else { return };
         let are_members = [&*sender, &*receiver].into_iter().all(|r| r.is_open && r.is_trusted());
         let (by, to_limits) = (&mut sender.allowed, &mut receiver.allowed);
-        if are_members && may_forward(self.cx.now, bytes.len(), by, to_limits) {
+        if are_members && by.may_forward(self.cx.now, bytes.len(), to_limits) {
             transfer::Message::ForwardFrom { from, bytes }.encode(self.cx.outbox.message(to));
         } else {
             self.cx.stats.forwards_rejected += 1;
@@ -461,6 +485,6 @@ impl<I: Input> Session<I> {
         self.sync_held();
         let taken = self.membership.handle_message(self.cx.now, from, message, &mut self.log);
         self.cx.stats.forwards_rejected += u64::from(taken.is_err());
-        self.follow_membership();
+        self.unsettled = true;
     }
 }

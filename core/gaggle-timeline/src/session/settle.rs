@@ -6,25 +6,48 @@
 use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 use gaggle_link::CloseCode;
 
+#[cfg(debug_assertions)]
+use super::invariants;
 use super::{HANDSHAKE_STEPS, Session};
-use crate::announce::{Announce, Message, PROTOCOL_VERSION};
+use crate::announce::{Announce, Message};
 use crate::event::{PeerFault, SessionEvent};
 use crate::gossip::SILENCE;
-use crate::input_log::RemoteStream;
 use crate::lifecycle::LifecycleAction;
-use crate::membership::{self, Fault, Known, Mode, PeerStatus};
-use crate::peers::{Handshake, Liveness, Peer, refusal};
+use crate::membership::{self, Blame, Fault, Known, Mode, PeerStatus};
+use crate::peers::{Handshake, Liveness, Peer, own_announce, refusal};
 use crate::roster::StreamId;
-use crate::time_sync::HoldMeter;
 
 /// While no peer joins or leaves, membership is ticked once in this many ticks.
 const THOROUGH_TICKS: u64 = 8;
 
 impl<I: Input> Session<I> {
+    /// Ends every handler and tick: carries out what a change of membership made due, and checks
+    /// what holds between two calls.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if std::mem::take(&mut self.unsettled) {
+            self.follow_membership();
+        }
+        #[cfg(debug_assertions)]
+        self.assert_invariants();
+    }
+
+    #[cfg(debug_assertions)]
+    fn assert_invariants(&self) {
+        if self.membership.mode() == Mode::Member {
+            let window = self.cx.config.prediction_frames_max();
+            let own = self.own_frames_through();
+            invariants::check_frames(&self.log, own, self.membership.confirmed(), window);
+        }
+        if !self.life.is_gathering() {
+            invariants::check_liveness(&self.peers);
+        }
+    }
+
     /// Tells membership about entries that the input log took.
     pub(super) fn sync_held(&mut self) {
         if self.log.take_news() {
-            self.membership.grow_own(self.log.local.newest());
+            self.membership.grow_own(self.log.local().newest());
             let tracks = self.log.tracks().iter();
             self.membership.grow(tracks.map(|track| (track.row.stream, track.since, track.have)));
         }
@@ -95,17 +118,8 @@ impl<I: Input> Session<I> {
         let agreed = self.agreed_lately();
         for remote in self.peers.iter_mut() {
             let known = self.membership.known().iter();
-            let was_open = remote.is_open;
-            remote.is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_active());
-            if remote.is_open && !was_open {
-                // It took the state of a peer that agreed with all.
-                remote.audit.raise_agreed(agreed);
-            }
-            if !remote.is_open && !self.life.is_gathering() {
-                // It left the roster: it is not missed, and may play again before the next check.
-                remote.presence.liveness_told = Liveness::Heard;
-                remote.presence.hold_meter = HoldMeter::default();
-            }
+            let is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_active());
+            remote.set_open(is_open, agreed, self.life.is_gathering());
             if let Some(meaning) = &mut remote.hello.meaning {
                 meaning.track = self.log.track_of(meaning.stream, meaning.players);
             }
@@ -156,6 +170,10 @@ impl<I: Input> Session<I> {
             let quiet_to = to.min(self.membership.quiet_until().previous());
             if quiet_to > confirmed {
                 let present = self.log.present_from(confirmed.next());
+                debug_assert!(
+                    !self.membership.is_roster_changed(),
+                    "frames are confirmed under a roster that the input log does not know"
+                );
                 for number in confirmed.next().number()..=quiet_to.number() {
                     self.finish_frame(Frame::new(number), present);
                 }
@@ -188,14 +206,14 @@ impl<I: Input> Session<I> {
 
     fn finish_frame(&mut self, frame: Frame, present: SlotSet) {
         self.log.finish_frame(frame, present);
-        self.audit.confirm(frame, self.log.table.row(frame), present);
+        self.audit.confirm(frame, self.log.row(frame), present);
     }
 
     /// Frame up to which own entries exist; unlimited after the goodbye.
     fn own_frames_through(&self) -> Frame {
         match self.membership.own_end() {
             Some(_) => Frame::NEVER.previous(),
-            None => self.log.local.newest(),
+            None => self.log.local().newest(),
         }
     }
 
@@ -237,20 +255,12 @@ impl<I: Input> Session<I> {
             self.note_contested(giver, stream, frame);
         }
         if let Err(fault) = result {
-            let fault = match fault {
-                Fault::EntryChanged { stream, frame } if stream.peer == self.peers[index].peer => {
-                    PeerFault::InputChanged { frame }
-                }
-                Fault::EntryChanged { stream, frame } => {
+            let fault = match fault.of(self.peers[index].peer) {
+                Blame::Sender(fault) => fault,
+                Blame::Contested { stream, frame } => {
                     self.note_contested(giver, stream, frame);
                     return;
                 }
-                Fault::Value(error) => PeerFault::Malformed(error),
-                Fault::BallotTooHigh { number } => PeerFault::BallotTooHigh { number },
-                Fault::UnsolicitedView { number } => PeerFault::UnsolicitedView { number },
-                Fault::UnknownSlots => PeerFault::UnknownSlots,
-                Fault::FalseReport => PeerFault::FalseReport,
-                Fault::SlotCountChanged { players, seats } => PeerFault::SlotCountChanged { players, seats },
             };
             self.fault(index, fault);
         }
@@ -305,15 +315,9 @@ impl<I: Input> Session<I> {
         if let Some(index) = self.peers.index_of(peer) {
             self.peers[index].hello.cohorts = (0, cohort);
         }
-        let announce = Message::Announce(Announce {
-            version: PROTOCOL_VERSION,
-            game_fingerprint: self.cx.config.game_fingerprint,
-            settings_fingerprint: self.cx.settings_fingerprint,
-            shape: self.cx.shape,
-            incarnation: self.membership.me().incarnation,
-            slots: self.life.seat_of(self.cx.local_peer).unwrap_or_default(),
-            cohort,
-        });
+        let slots = self.life.seat_of(self.cx.local_peer).unwrap_or_default();
+        let announce =
+            Message::Announce(own_announce(&self.cx, self.membership.me().incarnation, slots, cohort));
         let bytes = self.cx.outbox.message(peer);
         announce.encode(bytes);
     }
@@ -343,30 +347,12 @@ impl<I: Input> Session<I> {
 
     /// Sends this peer's status to all peers that do not have it.
     pub(super) fn tell_status(&mut self) {
-        let epoch = self.membership.epoch().number();
-        for index in 0..self.peers.len() {
-            let remote = &self.peers[index];
-            if !remote.is_linked() || remote.hello.told.epoch == Some(epoch) {
-                continue;
-            }
-            let Some(mut status) = self.membership.status() else {
-                self.peers[index].hello.told.forget();
-                continue;
-            };
-            let peer = remote.peer;
-            status.knows = self.membership.latest_status(peer).and_then(|theirs| {
-                let first = theirs.first?;
-                Some(Known { incarnation: theirs.incarnation, first })
-            });
-            let remote = &mut self.peers[index];
-            remote.hello.told.epoch = Some(epoch);
-            if remote.hello.told.status() != Some(&status) {
-                // Packets that overtake the message cannot be read yet: more of them are sent soon.
-                remote.stream.lossy_until =
-                    remote.stream.lossy_until.max(self.cx.now + membership::REPEAT_AFTER);
-                let tag = remote.hello.told.tell(status.clone());
-                let message = membership::Message::PeerStatus { tag, status };
-                message.encode(self.cx.outbox.message(peer));
+        let Session { cx, membership, peers, .. } = self;
+        let epoch = membership.epoch().number();
+        for remote in peers.iter_mut() {
+            let told = remote.tell_status(cx.now, epoch, |peer| membership.status_for(peer));
+            if let Some((tag, status)) = told {
+                membership::Message::PeerStatus { tag, status }.encode(cx.outbox.message(remote.peer));
             }
         }
     }
@@ -388,8 +374,7 @@ impl<I: Input> Session<I> {
     pub(super) fn watch_standstill(&mut self) {
         let Some(span) = self.time.stall_span(self.cx.now) else { return };
         let Session { cx, log, peers, membership, time, .. } = self;
-        let stands = |track: &&RemoteStream| track.row.is_active() && track.have <= log.received();
-        for track in log.tracks().iter().filter(stands) {
+        for track in log.awaited() {
             let stream = track.row.stream;
             let Some(owner) = peers.get_mut(stream.peer) else { continue };
             // An unreachable peer cannot send anything: suspicions handle that.

@@ -2,12 +2,12 @@
 //!
 //! `Session::tick` and its poll methods lead here. Absent: rules of any part.
 
-use gaggle_kit::{Frame, Input, Micros, OutOfRange, PeerId, SlotSet};
+use gaggle_kit::{Frame, Input, OutOfRange, PeerId, SlotSet};
 use gaggle_link::Channel;
 
 use super::{Session, Transmit};
 use crate::Inputs;
-use crate::config::SessionError;
+use crate::config::{SessionError, SlowPolicy};
 use crate::desync::RemoteCheck;
 use crate::event::SessionEvent;
 use crate::gossip::SILENCE;
@@ -15,9 +15,9 @@ use crate::membership::{self, Mode, Relation};
 use crate::packet::CheckBlock;
 use crate::peers::{Handshake, LivenessView, Peer, ReachChange};
 use crate::request::{Due, Request, RequestStep, SimId};
-use crate::scheduler::{Answer, SideStep, SimNeeds, Step};
+use crate::scheduler::{Answer, SimNeeds, past_inputs};
 use crate::stats::PeerStats;
-use crate::time_sync::FRAME_Q16;
+use crate::time_sync::{FRAME_Q16, StalledTick};
 use crate::wire::{SendView, Tell, is_due};
 
 impl<I: Input> Session<I> {
@@ -29,17 +29,45 @@ impl<I: Input> Session<I> {
     /// [`TimelineConfig::input_delay_range`](crate::TimelineConfig::input_delay_range), which all
     /// peers rely on.
     pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
-        let (min, max) = self.cx.config.input_delay_range;
-        let usual = self.cx.config.input_delay_frames;
-        let (min, max) = (min.min(usual), max.max(usual));
-        if let Some(frames) = frames
-            && !(min..=max).contains(&frames)
-        {
-            let (value, min, max) = (frames.into(), min.into(), max.into());
-            return Err(OutOfRange { setting: "input_delay_frames", value, min, max }.into());
-        }
+        self.cx.config.validate_input_delay(frames)?;
         self.time.fix_delay(frames);
         Ok(())
+    }
+
+    /// Sets what the match does about slow peers: the room's host decides, and all peers should be
+    /// told the same. A loosened window closes again.
+    ///
+    /// # Errors
+    /// If it loosens by more than
+    /// [`TimelineConfig::loosen_frames_max`](crate::TimelineConfig::loosen_frames_max).
+    pub fn set_slow_policy(&mut self, policy: SlowPolicy) -> Result<(), SessionError> {
+        self.cx.config.validate_slow_policy(policy)?;
+        if self.cx.config.slow_policy != policy {
+            self.cx.config.slow_policy = policy;
+            self.time.tighten();
+        }
+        Ok(())
+    }
+
+    /// Sets how many frames may be simulated on predicted input from now on; 0 is lockstep. Each
+    /// peer may choose for itself.
+    ///
+    /// # Errors
+    /// If it is more than
+    /// [`TimelineConfig::prediction_frames_max`](crate::TimelineConfig::prediction_frames_max).
+    pub fn set_prediction_frames(&mut self, frames: u32) -> Result<(), SessionError> {
+        let max = self.cx.config.prediction_frames_max();
+        if frames > max {
+            let (value, max) = (frames.into(), max.into());
+            return Err(OutOfRange { setting: "prediction_frames", value, min: 0, max }.into());
+        }
+        self.time.set_prediction_frames(frames);
+        Ok(())
+    }
+
+    /// Frames that may be simulated on predicted input at the moment.
+    pub fn prediction_frames(&self) -> u32 {
+        self.time.prediction_frames()
     }
 
     /// Speed to run at, in millionths of the game's own: 950,000 to 1,050,000.
@@ -62,19 +90,13 @@ impl<I: Input> Session<I> {
         (self.time.stalled_ticks() > 0).then(|| self.log.waiting_for())
     }
 
-    /// Time since a peer in the match was heard; none for peers that are not in it.
-    pub fn time_since_heard(&self, peer: PeerId) -> Option<Micros> {
-        let remote = self.peers.iter().find(|remote| remote.peer == peer && remote.is_open);
-        remote.map(|remote| self.cx.now.since(remote.presence.heard_at))
-    }
-
     /// Writes local entries and returns the frame to reach in this tick.
     pub(super) fn pace(&mut self, next: Frame, waits: bool) -> Frame {
         let observes = self.membership.mode() != Mode::Member;
         if !observes && !self.time.is_catching_up() {
             // The entry for the next frame is sent even while this peer waits for it: with neither
             // window nor delay all peers would wait for each other.
-            if !waits || self.log.local.newest() < next {
+            if !waits || self.log.local().newest() < next {
                 self.emit(next);
             }
             return next;
@@ -115,7 +137,32 @@ impl<I: Input> Session<I> {
             _ => 0,
         };
         self.time.adjust(self.cx.now, apart, || rtt.map(|rtt| (rtt, late_percent)), is_alone);
-        self.watch_pace(is_alone);
+        let counts = !is_alone && self.membership.mode() == Mode::Member;
+        let Session { cx, peers, time, .. } = self;
+        let now = cx.now;
+        time.watch_pace(cx, counts, || {
+            peers.iter_mut().all(|remote| !remote.is_open || remote.presence.hold_meter.is_fast(now))
+        });
+    }
+
+    /// Counts a tick without a new frame against the peers whose input is missing.
+    pub(super) fn note_stalled_tick(&mut self) {
+        self.cx.stats.stalled_ticks += 1;
+        if self.membership.mode() != Mode::Member || self.time.is_catching_up() {
+            return;
+        }
+        let Session { cx, log, peers, time, membership, .. } = self;
+        let (mut tick, mut overdue) = (StalledTick::new(cx, time), Vec::new());
+        for stream in log.awaited().map(|track| track.row.stream) {
+            let Some(owner) = peers.get_mut(stream.peer) else { continue };
+            let is_near = cx.now.since(owner.presence.heard_at) < SILENCE;
+            let waited = tick.count(&mut cx.events, stream.peer, is_near, &mut owner.presence.hold_meter);
+            overdue.extend(waited.map(|waited| (stream, waited)));
+        }
+        tick.end(time);
+        for (stream, waited) in overdue {
+            membership.take_off(cx.now, stream, waited, cx.config.take_off_after);
+        }
     }
 
     /// Last frame that cannot change any more.
@@ -128,7 +175,7 @@ impl<I: Input> Session<I> {
 
     /// Writes the local entries this frame needs, once.
     pub(super) fn emit(&mut self, next: Frame) {
-        if self.log.local.is_recorded(next) || self.membership.own_end().is_some() {
+        if self.log.local().is_recorded(next) || self.membership.own_end().is_some() {
             return;
         }
         let before = self.log.record_local(next, self.time.delay());
@@ -152,7 +199,7 @@ impl<I: Input> Session<I> {
     fn say_own(&mut self, before: Frame) {
         self.sync_held();
         let may_say = self.membership.may_say();
-        for number in before.number() + 1..=self.log.local.newest().number() {
+        for number in before.number() + 1..=self.log.local().newest().number() {
             let frame = Frame::new(number);
             let extras = if may_say && self.membership.own_end().is_none() {
                 self.sync_held();
@@ -162,7 +209,7 @@ impl<I: Input> Session<I> {
             };
             self.membership.push_own(frame, extras);
             if extras.is_some() {
-                self.log.local.note_change(frame);
+                self.log.local_mut().note_change(frame);
                 if extras.end {
                     self.life.note_goodbye(self.cx.now);
                 }
@@ -188,7 +235,7 @@ impl<I: Input> Session<I> {
         self.peers.iter_mut().for_each(|remote| remote.stream.acked = Some(Frame::START));
         let before = self.log.record_neutral(self.time.delay());
         self.write_own(before);
-        self.log.local.set_input_delay(self.time.delay());
+        self.log.local_mut().set_input_delay(self.time.delay());
         let branch = self.membership.lineage().history();
         self.roster_events.begin(self.membership.rows(), self.membership.confirmed(), branch);
         self.update_confirmed();
@@ -199,7 +246,7 @@ impl<I: Input> Session<I> {
     pub(super) fn begin_running(&mut self) {
         self.life.run();
         self.time.note_progress(&mut self.cx.events);
-        self.log.local.record_anew();
+        self.log.local_mut().record_anew();
         let rtt = self.peers.rtt_worst(self.life.is_gathering());
         self.time.start_delay(rtt, self.is_alone());
         self.sync_roster();
@@ -254,32 +301,8 @@ impl<I: Input> Session<I> {
             }
             Due::Step(step) => step,
         };
-        Some(match step {
-            Step::Export(frame) => Request::Export { sim, frame, state: self.sim.lend_state(frame) },
-            Step::Load(frame) => Request::Load { sim, frame },
-            Step::Save(frame) => Request::Save { sim, frame },
-            Step::Advance(frame) => {
-                let confirmed = self.membership.confirmed();
-                // Confirmed inputs cannot change, so questions about them need not be remembered.
-                let inputs = match frame <= confirmed {
-                    true => self.past_inputs(frame),
-                    false => self.log.live_inputs(frame, confirmed),
-                };
-                Request::Advance { sim, inputs }
-            }
-            Step::Hash(frame) => Request::Hash { sim, frame, hash: self.sim.lend_hash(SimId::Live, frame) },
-            Step::Retain(frame) => {
-                let forget_before = self.audit.look_back(self.peers.agreed_by_all());
-                Request::Retain { sim, frame, forget_before }
-            }
-            Step::Side(sim, SideStep::Load(frame)) => Request::Load { sim, frame },
-            Step::Side(sim, SideStep::Advance(frame)) => {
-                Request::Advance { sim, inputs: self.past_inputs(frame) }
-            }
-            Step::Side(sim, SideStep::Hash(frame)) => {
-                Request::Hash { sim, frame, hash: self.sim.lend_hash(sim, frame) }
-            }
-        })
+        let facts = (self.membership.confirmed(), self.peers.agreed_by_all());
+        Some(self.sim.request(step, sim, &mut self.log, &self.audit, facts))
     }
 
     /// Inputs of a recently confirmed frame, for recordings, spectators and checks. `None` if it is
@@ -288,12 +311,7 @@ impl<I: Input> Session<I> {
         let known = frame > self.sim.origin()
             && frame <= self.membership.confirmed()
             && self.log.is_kept(frame, self.membership.confirmed(), self.cx.config.lookahead_frames());
-        known.then(|| self.past_inputs(frame))
-    }
-
-    #[inline]
-    pub(super) fn past_inputs(&self, frame: Frame) -> Inputs<'_, I> {
-        Inputs::confirmed(frame, self.log.table.row(frame), self.audit.present_at(frame))
+        known.then(|| past_inputs(&self.log, &self.audit, frame))
     }
 
     // Rarely needed and long, so it stays out of the code that runs in every tick.
@@ -307,7 +325,7 @@ impl<I: Input> Session<I> {
                 let repairs = self.import_repairs();
                 self.import_done(is_accepted);
                 if !(is_accepted && repairs) {
-                    self.sim.set_target(self.log.current);
+                    self.sim.set_target(self.log.current());
                 }
             }
             None => {}
@@ -330,8 +348,8 @@ impl<I: Input> Session<I> {
             is_running: self.life.is_running(),
             is_gathering: self.life.is_gathering(),
             is_stalled: self.time.stalled_ticks() > 0,
-            newest_change: self.log.local.newest_change(),
-            input_delay: self.log.local.input_delay(),
+            newest_change: self.log.local().newest_change(),
+            input_delay: self.log.local().input_delay(),
         };
         loop {
             let index = self.sender.next_index()?;
@@ -344,22 +362,9 @@ impl<I: Input> Session<I> {
     }
 
     fn write_packet(&mut self, index: usize) {
-        let have = self.have_of(index);
-        let (own, is_at_rest) = (self.membership.own(), self.membership.is_at_rest());
-        let tell = Tell {
-            have,
-            confirmed: self.membership.confirmed(),
-            current: self.log.current,
-            has_stream: is_at_rest || own.is_some_and(|held| !held.is_empty()),
-            own_end: self.membership.own_end(),
-            whole_after: own.map_or(Frame::START, |own| own.first.previous()),
-            said: own.filter(|_| !is_at_rest).map_or(&[][..], |held| held.entry_controls()),
-            is_at_rest,
-            is_learner: self.membership.mode() == Mode::Observer,
-            promised: if is_at_rest { None } else { self.membership.promise_told() },
-            check: self.audit.newest(),
-        };
-        self.sender.write(&mut self.cx, &mut self.peers[index], &self.log.local, &tell);
+        let (have, check) = (self.have_of(index), self.audit.newest());
+        let tell = Tell::of(&self.membership, have, self.log.current(), check);
+        self.sender.write(&mut self.cx, &mut self.peers[index], self.log.local(), &tell);
     }
 
     /// Whether no peer must be checked, asked or sent anything in this tick.
@@ -475,7 +480,7 @@ impl<I: Input> Session<I> {
     pub fn peer_stats(&self, peer: PeerId) -> Option<PeerStats> {
         let index = self.peers.index_of(peer)?;
         let remote = &self.peers[index];
-        let acked = remote.stream.acked.unwrap_or(self.log.local.newest());
+        let acked = remote.stream.acked.unwrap_or(self.log.local().newest());
         Some(PeerStats {
             rtt: remote.time.clock.rtt(),
             received_frame: self.have_of(index),
@@ -487,7 +492,7 @@ impl<I: Input> Session<I> {
                 .advantage
                 .apart()
                 .map(|apart| (apart * 1_000 / FRAME_Q16) as i32),
-            unacked_frames: self.log.local.newest().since(acked),
+            unacked_frames: self.log.local().newest().since(acked),
         })
     }
 }

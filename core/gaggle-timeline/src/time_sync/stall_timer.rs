@@ -1,12 +1,12 @@
-//! Time others have waited for a peer.
+//! Time that others have waited for a peer.
 //!
-//! `TimeSync` asks. Absent: when that is too long.
+//! Owned by `TimeSync`. Absent: when that is too long.
 
 use gaggle_kit::{Frame, Micros};
 
 use crate::roster::StreamId;
 
-/// Time others have waited for a peer since it last sent a fair number of entries.
+/// Time that others have waited for a peer since it last sent a fair number of entries.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StallTimer {
     stream: Option<StreamId>,
@@ -19,7 +19,7 @@ impl StallTimer {
     /// Adds time that all waited for the entry after `have`. Returns the total.
     pub(crate) fn wait(&mut self, stream: StreamId, have: Frame, enough_frames: u32, span: Micros) -> Micros {
         if self.stream != Some(stream) {
-            // Under another incarnation it is the same peer: it has not sent entries yet.
+            // After a rejoin it is the same peer, so the time waited so far counts on.
             *self = StallTimer { stream: Some(stream), have, waited: self.waited };
         } else if have.since(self.have) >= enough_frames {
             *self = StallTimer { have, waited: Micros::ZERO, ..*self };

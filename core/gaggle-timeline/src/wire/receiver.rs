@@ -154,8 +154,9 @@ mod tests {
     use gaggle_kit::PeerId;
 
     use super::*;
-    use crate::packet::{EntryControls, Runs, RunsWriter};
+    use crate::packet::EntryControls;
     use crate::roster::Incarnation;
+    use crate::runs::{Runs, RunsWriter};
 
     fn packet<'a>(newest: u16, ack_low: u16, runs: Runs<'a>) -> Packet<'a> {
         Packet {

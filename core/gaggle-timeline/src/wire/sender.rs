@@ -9,9 +9,10 @@ use crate::clock::clock_of;
 use crate::config::PACKET_OVERHEAD_BYTES;
 use crate::desync::OwnCheck;
 use crate::input_log::LocalStream;
-use crate::membership::{Ballot, EntryControl};
-use crate::packet::{AHEAD_NONE, CheckBlock, EntryControls, Packet, RunsWriter, TAG_NONE, TimeBlock};
+use crate::membership::{Ballot, EntryControl, Membership, Mode};
+use crate::packet::{AHEAD_NONE, CheckBlock, EntryControls, Packet, TAG_NONE, TimeBlock};
 use crate::peers::{Liveness, Peer, Sent};
+use crate::runs::RunsWriter;
 use crate::session::Cx;
 
 /// Time after a loss for which packets are sent every frame.
@@ -73,6 +74,31 @@ pub(crate) struct Tell<'a> {
     pub(crate) promised: Option<Ballot>,
     /// The newest local hashes.
     pub(crate) check: Option<OwnCheck>,
+}
+
+impl<'a> Tell<'a> {
+    /// What `membership` says of the local peer, to a receiver whose stream is held up to `have`.
+    pub(crate) fn of(
+        membership: &'a Membership,
+        have: Frame,
+        current: Frame,
+        check: Option<OwnCheck>,
+    ) -> Tell<'a> {
+        let (own, is_at_rest) = (membership.own(), membership.is_at_rest());
+        Tell {
+            have,
+            confirmed: membership.confirmed(),
+            current,
+            has_stream: is_at_rest || own.is_some_and(|held| !held.is_empty()),
+            own_end: membership.own_end(),
+            whole_after: own.map_or(Frame::START, |own| own.first.previous()),
+            said: own.filter(|_| !is_at_rest).map_or(&[][..], |held| held.entry_controls()),
+            is_at_rest,
+            is_learner: membership.mode() == Mode::Observer,
+            promised: if is_at_rest { None } else { membership.promise_told() },
+            check,
+        }
+    }
 }
 
 /// Buffers for packets, and the progress of the current round of sending.

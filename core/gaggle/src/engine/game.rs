@@ -88,7 +88,7 @@ impl<G: Game + Clone> Engine for GameEngine<G> {
         let ticks = self.requests.begin_update(room);
         loop {
             while let Some(work) = self.requests.poll_work() {
-                self.fulfil(work);
+                self.fulfill(work);
             }
             if self.requests.has_tick_due() {
                 for player in 0..room.config.local_players {
@@ -198,7 +198,7 @@ impl<G: Game + Clone> GameEngine<G> {
         self.requests.session()
     }
 
-    fn fulfil(&mut self, work: Work) {
+    fn fulfill(&mut self, work: Work) {
         let config = self.requests.session().config();
         let is_joining = match work {
             Work::Notice(notice) => {
@@ -229,7 +229,7 @@ impl<G: Game + Clone> GameEngine<G> {
             false => &mut self.live,
         };
         let Some(request) = self.requests.request(work) else { return };
-        if let Some(imported) = simulation.fulfil(request) {
+        if let Some(imported) = simulation.fulfill(request) {
             simulation.take_over(imported, self.requests.session_of(is_joining));
         }
     }

@@ -50,7 +50,7 @@ pub struct NotHost;
 
 impl fmt::Display for NotHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("only the host of the room can do that")
+        f.write_str("only the host of the room can do that; check `Room::is_host` first")
     }
 }
 

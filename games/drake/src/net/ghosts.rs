@@ -12,7 +12,7 @@ use crate::{Craft, pool};
 
 /// Frames after which a prediction is dropped: the leader did not fire the pea.
 const FRAMES_MAX: u8 = 30;
-/// Real peas still drawn with an offset towards their prediction.
+/// Real peas still drawn with an offset toward their prediction.
 const EASED_MAX: usize = 16;
 /// Share of that offset left after a frame.
 const EASE: Fixed16 = Fixed16::lit("0.88");

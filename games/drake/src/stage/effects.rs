@@ -1,5 +1,5 @@
-//! Effects: trails, flashes, feathers, smoke, and short texts, each a function of a mark and its
-//! age.
+//! Effects: trails, flashes, feathers, smoke, and short texts, each a function of a game event
+//! (`Mark`) and its age.
 //!
 //! `Painter` draws them in each frame. Absent: state of their own.
 
@@ -210,7 +210,7 @@ impl Painter<'_> {
     fn says(&mut self, words: &str, x: f32, y: f32, color: Color, age: f32) {
         if age < 46.0 {
             let y = (y - 12.0 - age * 0.26).max(20.0);
-            self.scene.text(words, x.clamp(36.0, 348.0), y, color.mix(TEXT, 0.4)).centred().outlined(INK);
+            self.scene.text(words, x.clamp(36.0, 348.0), y, color.mix(TEXT, 0.4)).centered().outlined(INK);
         }
     }
 }

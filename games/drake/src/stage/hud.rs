@@ -113,7 +113,7 @@ impl Painter<'_> {
     fn clock(&mut self, game: &Drake) {
         let left = game.bout.seconds_left();
         if game.bout.phase == Phase::Play && game.bout.since + 1_200 >= ROUND_FRAMES {
-            self.scene.text(&left.to_string(), MIDDLE, 30.0, palette::WARN).centred().outlined(INK);
+            self.scene.text(&left.to_string(), MIDDLE, 30.0, palette::WARN).centered().outlined(INK);
         }
     }
 
@@ -130,7 +130,7 @@ impl Painter<'_> {
             let name = fitted(name, 110, false);
             let half = font::width(&name, false, 0) as f32 / 2.0;
             let x = x.clamp(half + 16.0, WIDTH as f32 - half - 16.0);
-            self.scene.text(&name, x, y + down, color).centred().outlined(INK);
+            self.scene.text(&name, x, y + down, color).centered().outlined(INK);
         }
     }
 
@@ -177,7 +177,7 @@ impl Painter<'_> {
     }
 
     fn line(&mut self, text: &str, y: f32) {
-        self.scene.text(text, MIDDLE, y, BONE).centred().outlined(INK);
+        self.scene.text(text, MIDDLE, y, BONE).centered().outlined(INK);
     }
 
     /// For a local player who is down: who did it, and what to do now.
@@ -222,7 +222,7 @@ impl Painter<'_> {
             _ => "Not the best shot. The last one up.",
         };
         let y = (84 + height - 13) as f32;
-        self.scene.text(line, MIDDLE, y, FAINT).centred();
+        self.scene.text(line, MIDDLE, y, FAINT).centered();
         if game.bout.since >= OVER_FRAMES_MIN {
             self.line("Fire to brawl again", (84 + height + 6) as f32);
         }

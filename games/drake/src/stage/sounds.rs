@@ -1,4 +1,5 @@
-//! Sounds of the game: synthesizer recipes, and the cues of recent marks.
+//! Sounds: recipes for a synthesizer, and a cue (which sound, where, whose) for each game event
+//! (`Mark`) of the last 30 frames.
 //!
 //! `Stage` collects the cues, the arcade's audio plays them. Absent: audio output.
 
@@ -12,7 +13,7 @@ use crate::mark::What;
 use FilterKind::{Band, High, Low};
 use Wave::{Noise, Saw, Sine, Square, Triangle};
 
-/// Age in frames up to which marks become cues.
+/// Age in frames up to which game events become cues.
 const RECENT: u32 = 30;
 
 const fn v(wave: Wave, from: f32, to: f32, length: f32, gain: f32) -> Voice {
@@ -206,7 +207,7 @@ const fn apart(what: What) -> u8 {
     }
 }
 
-/// Adds the cues of recent marks.
+/// Adds the cues of recent game events.
 pub(super) fn cues(game: &Drake, audience: &Audience<'_>, out: &mut Vec<Cue>) {
     for mark in game.marks.recent(game.frame, RECENT) {
         let Some(recipe) = recipe(mark.what) else { continue };

@@ -1,4 +1,4 @@
-//! Pictures of all that lives: place between two frames, pose and light.
+//! Pictures of all creatures: place between two frames, pose and light.
 //!
 //! Called by `stage.rs`, back to front. Absent: events (`effects.rs`), ground (`ground.rs`).
 
@@ -16,7 +16,7 @@ use crate::player::{APPEAR_FRAMES, GRACE_FRAMES, SAFE_FRAMES, SEATS};
 use crate::rider::{EMERGE_FRAMES, RIDERS};
 use crate::{Gander, Phase};
 
-/// Frames in which riders fade after the end of a match.
+/// Frames over which riders fade after the end of a match.
 const END_FRAMES: u32 = 48;
 
 /// Frames since the end of the match, 0 before it.
@@ -187,8 +187,8 @@ impl Painter<'_> {
     pub(super) fn hern_at(&mut self, hern: &Hern, x: f32, y: f32, shown: u8, flash: Option<Color>) {
         let image = self.creatures.hern(hern.beat, hern.open, light(y + 10.0));
         let center = if hern.left { HERN_WIDTH - 1 - HERN_CENTER } else { HERN_CENTER };
-        // One row higher than its throat, as lances are drawn: what is level in the rules is level
-        // in the picture.
+        // One row higher than its throat, as lances are drawn, so equal heights in the rules are
+        // equal in the picture.
         self.push(image, x - center as f32, y - (HERN_THROAT + 1) as f32, hern.left, shown, flash);
     }
 

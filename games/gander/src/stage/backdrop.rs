@@ -1,7 +1,7 @@
-//! The night behind the fen: sky, moon, trees, mist, a mill, and firelight on them.
+//! Backdrop of the fen: sky, moon, trees, mist, a mill, and firelight on them.
 //!
-//! Called by `stage.rs`. What does not move is painted once for a view, and the rest over a copy of
-//! it. Absent: anything the rules know.
+//! Called by `stage.rs`. Still parts are painted once per view, moving ones onto a copy of them.
+//! Absent: game state.
 
 use gaggle_scene::{Bitmap, Color, View, bayer, chance, noise, palette, sine};
 use palette::{FIRE, MIST, MOON, MOON_SHADE, NIGHT, PLUM, STAR};

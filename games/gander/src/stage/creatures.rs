@@ -1,4 +1,5 @@
-//! Images of all but geese: eggs, hatchlings, Herns, the Clutch, and marks of the score.
+//! Images of all but geese: eggs, hatchlings, Herns, the Clutch, and the emblems and life icons of
+//! the score.
 //!
 //! Painted once by `stage.rs` and `figures.rs`. Absent: pixel data (`fen_parts.rs`), places.
 
@@ -29,7 +30,7 @@ pub(super) struct Creatures {
     pub(super) fist: ImageId,
     pub(super) fingers: ImageId,
     pub(super) arm: ImageId,
-    /// Marks of the players, by slot.
+    /// Emblems of the players, by slot.
     pub(super) emblems: [ImageId; SEATS],
     pub(super) emblem_free: [ImageId; SEATS],
     pub(super) lives: [ImageId; SEATS],
@@ -93,7 +94,7 @@ impl Creatures {
     }
 }
 
-/// Marks of the score, by slot.
+/// Icons of the score: emblem and spare geese, by slot.
 pub(super) struct Marks {
     pub(super) emblems: [ImageId; SEATS],
     pub(super) emblems_free: [ImageId; SEATS],
@@ -126,7 +127,7 @@ fn single(album: &mut Album, part: &Part, materials: &[Material], light: usize, 
 
 fn arm() -> Bitmap {
     let mut sprite = Sprite::new(13, 8);
-    // The part above and the part below keep the outline off the ends, so that stretches join.
+    // Neighbors above and below keep the outline open at both ends, so that segments join.
     sprite.put(&ARM, 0, -2).put(&ARM, 0, 4);
     sprite.bake(&[COMMON], 3, true)
 }

@@ -1,7 +1,7 @@
 //! Effects of events: sparks, feathers, splashes, dust, rising numbers, geese that fly off.
 //!
-//! Called by `stage.rs`. Each is a function of an event and its age, so that every screen and
-//! replay shows the same. Absent: simulated state.
+//! Called by `stage.rs`. Each is a function of a game event (`Mark`) and its age, so that every
+//! screen and replay shows the same. Absent: simulated state.
 
 use std::fmt::Write;
 
@@ -194,7 +194,7 @@ impl Painter<'_> {
         let start = if mark.kind == Kind::EggTaken { 22.0 } else { 8.0 };
         let y = f32::from(mark.y) - start - (age / POINTS_FRAMES) * POINTS_RISE;
         let x = f32::from(mark.x).clamp(16.0, arena::WIDTH as f32 - 16.0);
-        self.scene.text(&text, x, y.max(18.0), color).centred().outlined(INK);
+        self.scene.text(&text, x, y.max(18.0), color).centered().outlined(INK);
         if mark.kind == Kind::EggTaken {
             for glint in 0..5 {
                 let angle = glint as f32 * 1.2566 + 0.3;

@@ -77,7 +77,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Draws a plaque of two lines in word pixels, where art pixels are too small to read or too
+    /// Draws a plaque of two lines in text pixels, where art pixels are too small to read or too
     /// large for two lines. `place` is left, top, width, height.
     fn word_plaque(
         &mut self,
@@ -169,7 +169,7 @@ impl Painter<'_> {
         let color = if fresh { FIRE[6] } else { FIRE[5] };
         self.scene
             .text(&text, middle as f32, (rock.top + 5) as f32, color)
-            .centred()
+            .centered()
             .tracked(1)
             .shadowed(FIRE[if fresh { 3 } else { 2 }]);
     }
@@ -180,13 +180,16 @@ impl Painter<'_> {
         match game.wave.phase {
             Phase::Intro => {
                 if let Some(line) = promise(game) {
-                    self.scene.text(line, middle, 86.0, palette::BONE).centred().outlined(INK);
+                    self.scene.text(line, middle, 86.0, palette::BONE).centered().outlined(INK);
                 }
             }
             Phase::Over => {
                 self.scene.image(self.well_flown, middle - self.well_flown_width / 2.0, 52.0);
                 if game.wave.left > OVER_FRAMES {
-                    self.scene.text("Flap to fly again", middle, 86.0, palette::BONE).centred().outlined(INK);
+                    self.scene
+                        .text("Flap to fly again", middle, 86.0, palette::BONE)
+                        .centered()
+                        .outlined(INK);
                 }
             }
             _ => {}
@@ -200,7 +203,7 @@ impl Painter<'_> {
             if player.riding() && player.safe > 0 && !name.is_empty() {
                 let (x, y) = ((player.mover.x / PX) as f32, (player.mover.y / PX) as f32);
                 let name = fitted(name, PLAQUE, false);
-                self.scene.text(&name, x, y - 42.0, SEAT[seat].mix(TEXT, 0.3)).centred().outlined(INK);
+                self.scene.text(&name, x, y - 42.0, SEAT[seat].mix(TEXT, 0.3)).centered().outlined(INK);
             }
         }
     }
@@ -210,11 +213,11 @@ impl Painter<'_> {
 const PLAQUE: i32 = 93;
 /// Rows above the world that names above plaques need, in art pixels.
 const NAME_ROWS: i32 = 9;
-/// Height of a plaque above the world and gap between two, in word pixels.
+/// Height of a plaque above the world and gap between two, in text pixels.
 const ABOVE: i32 = 27;
 const GAP: i32 = 5;
 
-/// First row of plaques above the world in word pixels, on an upright screen with room for them.
+/// First row of plaques above the world in text pixels, on an upright screen with room for them.
 fn room_above(view: View) -> Option<i32> {
     let world = view.top * view.scale / view.word_scale;
     let top = world - 2 * (ABOVE + 3) - 3;
@@ -257,7 +260,7 @@ fn promise(game: &Gander) -> Option<&'static str> {
     }
 }
 
-/// Height of a plaque above the ceiling in word pixels, if two lines fit.
+/// Height of a plaque above the ceiling in text pixels, if two lines fit.
 fn word_rows(view: View) -> Option<i32> {
     let rows = 13 * view.scale / view.word_scale;
     (rows >= 17).then_some(rows.max(20))
@@ -330,7 +333,7 @@ mod tests {
                 let wide = font::width(&text, false, 0) as f32;
                 let left = match align {
                     Align::Left => x,
-                    Align::Centre => x - wide / 2.0,
+                    Align::Center => x - wide / 2.0,
                     Align::Right => x - wide,
                 };
                 let across = |x: f32| ((x + offset.0 as f32) * scale as f32) as i32;

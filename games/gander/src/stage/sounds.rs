@@ -11,7 +11,8 @@ use crate::cue::{Kind, NO_SLOT};
 use crate::player::SEATS;
 use crate::waves::WaveKind;
 
-/// Frames back for which cues are given out: more than any rollback, less than the rings hold.
+/// Frames back for which cues are reported: more than any rollback, less than the rings of events
+/// hold.
 const RECENT: u32 = 30;
 
 use FilterKind::{Band, High, Low};
@@ -270,7 +271,8 @@ pub fn recipe(kind: Kind, step: u8, wave: WaveKind) -> Option<u16> {
     })
 }
 
-/// Writes all cues of the last frames, resimulated ones included.
+/// Writes the cues of the last frames, also of resimulated ones: the receiver skips those it has
+/// played.
 pub(super) fn cues(game: &Gander, audience: &Audience<'_>, out: &mut Vec<Cue>) {
     let own = |seat: u8| audience.own.get(usize::from(seat)).copied().unwrap_or(false);
     for mark in game.marks.recent(game.frame, RECENT) {

@@ -1,4 +1,5 @@
-//! Effects: glints, foam, wheel, paddles, signs, ripples; functions of frame and marks.
+//! Effects: glints, foam, wheel, paddles, signs, ripples; functions of the frame and of game events
+//! (`Mark`).
 //!
 //! `Painter` draws them in each frame. Absent: state of their own.
 
@@ -236,7 +237,7 @@ impl Painter<'_> {
 
     fn says(&mut self, words: &str, x: f32, y: f32, color: gaggle_scene::Color, age: f32) {
         if age < 50.0 {
-            self.scene.text(words, x, y - 16.0 - age * 0.2, color.mix(TEXT, 0.4)).centred().outlined(INK);
+            self.scene.text(words, x, y - 16.0 - age * 0.2, color.mix(TEXT, 0.4)).centered().outlined(INK);
         }
     }
 }

@@ -164,9 +164,9 @@ impl Painter<'_> {
             let width = self.album.image(self.day).width() as f32;
             self.scene.image(self.day, (middle - width / 2.0).floor(), 60.0);
             let line = format!("Day {} is done. No goose hurried.", pond.ledger.day + 1);
-            self.scene.text(&line, middle, 92.0, BONE).centred().outlined(INK);
+            self.scene.text(&line, middle, 92.0, BONE).centered().outlined(INK);
         } else if pond.marks.recent(pond.frame, 150).any(|mark| mark.what == What::Sluice) {
-            self.scene.text("The sluice is open.", middle, 40.0, BONE).centred().outlined(INK);
+            self.scene.text("The sluice is open.", middle, 40.0, BONE).centered().outlined(INK);
         } else if let Some(boat) = pond.boats.iter().flatten().find(|boat| {
             let towed = boat.tow.and_then(|id| pond.find(id));
             towed.is_some_and(|towed| {
@@ -177,7 +177,7 @@ impl Painter<'_> {
             let color = SEATS_SIX[usize::from(boat.seat) % SEATS_SIX.len()];
             self.scene
                 .text("The bell takes two.", middle, 40.0, color.mix(TEXT, 0.4))
-                .centred()
+                .centered()
                 .outlined(INK);
         }
     }

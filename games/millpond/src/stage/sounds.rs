@@ -1,4 +1,5 @@
-//! Sounds of the game: synthesizer recipes, and the cues of recent marks.
+//! Sounds: recipes for a synthesizer, and a cue (which sound, where, whose) for each game event
+//! (`Mark`) of the last 30 frames.
 //!
 //! `Stage` collects the cues, the arcade's audio plays them. Absent: audio output.
 
@@ -11,7 +12,7 @@ use crate::pond::Pond;
 use FilterKind::{Band, Low};
 use Wave::{Noise, Saw, Sine, Triangle};
 
-/// Age in frames up to which marks become cues.
+/// Age in frames up to which game events become cues.
 const RECENT: u32 = 30;
 
 const fn v(wave: Wave, from: f32, to: f32, length: f32, gain: f32) -> Voice {
@@ -120,7 +121,7 @@ pub fn recipe(what: What) -> Option<u16> {
     })
 }
 
-/// Adds the cues of recent marks near the window, and of those that concern all players.
+/// Adds the cues of recent game events near the window, and of those that concern all players.
 pub(super) fn cues(pond: &Pond, audience: &Audience<'_>, camera: (f32, f32), out: &mut Vec<Cue>) {
     for mark in pond.marks.recent(pond.frame, RECENT) {
         let Some(recipe) = recipe(mark.what) else { continue };

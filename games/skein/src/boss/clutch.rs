@@ -1,6 +1,6 @@
-//! The Clutch: five finger tips out of the water, a fist, then the palm.
+//! The Clutch: five fingers rise from the water, a fist strikes, and last the palm opens.
 //!
-//! Called by `boss`. Absent: hurts and phases of the whole.
+//! Called by `boss`. Absent: hit points and phases of the boss.
 
 use gaggle_kit::Angle;
 
@@ -9,17 +9,18 @@ use crate::ember::{Shot, turned};
 use crate::enemy::Air;
 use crate::sky::{PX, Spot, aim, at};
 
-/// Columns of the fingers and rows they reach, in pixels.
+/// Column of each finger, and the row it rises to, in pixels.
 const FINGERS: [(i16, i16); PARTS] = [(350, 250), (410, 190), (470, 130), (530, 200), (590, 265)];
-/// Share of the hurts that the fingers take together, in percent.
+/// Percentage of the hit points that the fingers have together; the palm has the rest.
 const SHARE: u32 = 60;
-/// Frames the water is broken before they reach, and the mark before the fist closes.
+/// Frames a finger stays under broken water before it rises, and frames the target is marked before
+/// the fist closes.
 const RISE: u8 = 30;
 const MARK: u16 = 75;
-/// Frames from one fist to the next.
+/// Frames between two strikes of the fist.
 const TURN: u16 = 300;
 
-/// The fingers take their share.
+/// Gives each finger its share of the hit points.
 pub(super) fn begin(boss: &mut Boss) {
     let each = u32::from(boss.full) * SHARE / 100 / PARTS as u32;
     for (finger, (x, _)) in boss.parts.iter_mut().zip(FINGERS) {
@@ -53,7 +54,7 @@ pub(super) fn step(boss: &mut Boss, air: &mut Air<'_>) {
     }
 }
 
-/// A finger rises, sways, and fires fans in its turn.
+/// One frame of a finger: it rises, sways, and fires fans at intervals of its own.
 fn finger(boss: &mut Boss, air: &mut Air<'_>, nth: usize) {
     let mut finger = boss.parts[nth];
     if finger.hp == 0 {
@@ -76,7 +77,8 @@ fn finger(boss: &mut Boss, air: &mut Air<'_>, nth: usize) {
     }
 }
 
-/// From the second phase on the fist closes on the place of the point, after a mark.
+/// From the second phase on, picks the place on which the fist will close: that of the leading
+/// goose.
 fn fist(boss: &mut Boss, air: &mut Air<'_>) {
     if boss.phase == 0 {
         return;
@@ -85,25 +87,26 @@ fn fist(boss: &mut Boss, air: &mut Air<'_>) {
     if turn == 1 {
         let point = air.geese.iter().find(|goose| goose.is_flying() && goose.wake.is_point());
         let spot = point.map(crate::goose::Goose::spot).or(air.nearest(boss.spot()));
-        // The place in pixels: both halves of the angle that is not used otherwise.
+        // `turn` is free in these frames: it keeps the place, column and row in a byte each, in two
+        // pixels.
         let (x, y) = spot.map_or((200, 180), |spot| (spot.0 / PX, spot.1 / PX));
         boss.turn = (x.clamp(0, 510) / 2) as u16 | ((y.clamp(0, 510) / 2) as u16) << 8;
     }
 }
 
-/// Where the fist closes or closed, in units, and whether it does at this moment.
+/// Place of the fist in units, and whether it is closed; `None` unless one is marked or closed.
 pub(super) fn closing(boss: &Boss) -> Option<(Spot, bool)> {
     let turn = boss.age % TURN;
     let spot = at(i32::from(boss.turn & 0xff) * 2, i32::from(boss.turn >> 8) * 2);
     (boss.phase > 0 && !is_open(boss) && (2..MARK + 20).contains(&turn)).then_some((spot, turn >= MARK))
 }
 
-/// The palm, in units.
+/// Center of the palm, in units.
 pub(super) fn palm(boss: &Boss) -> Spot {
     (boss.x, boss.y)
 }
 
-/// What takes damage: the finger tips, then the palm.
+/// Boxes that take damage: the finger tips, then the palm.
 pub(super) fn spots(boss: &Boss, mut each: impl FnMut(Zone)) {
     for (nth, finger) in boss.parts.iter().enumerate().filter(|(_, finger)| finger.hp > 0) {
         each((finger.spot(), (10, 15), nth));
@@ -113,7 +116,7 @@ pub(super) fn spots(boss: &Boss, mut each: impl FnMut(Zone)) {
     }
 }
 
-/// What hits geese: fingers, palm and the closing fist.
+/// Boxes that hit geese: fingers, palm and the closed fist.
 pub(super) fn bodies(boss: &Boss, mut each: impl FnMut(Zone)) {
     for (nth, finger) in boss.parts.iter().enumerate().filter(|(_, finger)| finger.hp > 0) {
         each(((finger.spot().0, finger.spot().1 + 20 * PX), (6, 26), nth));
@@ -126,7 +129,7 @@ pub(super) fn bodies(boss: &Boss, mut each: impl FnMut(Zone)) {
     }
 }
 
-/// A finger or the palm is hurt; returns what counts for the whole.
+/// Damages a finger or the palm. Returns how many hit points the boss loses.
 pub(super) fn wound(boss: &mut Boss, part: usize, hurts: u16) -> u16 {
     if is_open(boss) {
         return hurts;
@@ -134,7 +137,7 @@ pub(super) fn wound(boss: &mut Boss, part: usize, hurts: u16) -> u16 {
     let Some(finger) = boss.parts.get_mut(part) else { return 0 };
     let hurts = hurts.min(finger.hp);
     finger.hp -= hurts;
-    // The palm keeps its share, however the fingers were counted.
+    // One hit point stays for the palm, however the shares of the fingers were rounded.
     hurts.min(boss.hp.saturating_sub(1))
 }
 

@@ -1,6 +1,6 @@
-//! Old Hern: petals of fire from an open throat, coals at the point, and a charge.
+//! Old Hern: flowers of fire from an open throat, coals at the leading goose, and a charge.
 //!
-//! Called by `boss`. Absent: hurts and phases.
+//! Called by `boss`. Absent: hit points and phases of the boss.
 
 use gaggle_kit::Angle;
 
@@ -9,26 +9,27 @@ use crate::ember::{Shot, turned};
 use crate::enemy::Air;
 use crate::sky::{PX, Spot, aim, at};
 
-/// Frames of the third phase: beak shut, the charge, the way back, and the open throat.
+/// Ends of the steps of a turn of the third phase, in frames: the mark, the charge, the way back
+/// (beak shut so far), and the open throat.
 const MARK: u16 = 60;
 const CHARGE: u16 = 110;
 const BACK: u16 = 190;
 const TURN: u16 = 490;
-/// Arms of a flower, and how far apart, in units of angle.
+/// Arms of a flower of shots, and the angle between two.
 const ARMS: i32 = 14;
 const APART: i32 = 2_300;
 
-/// Whether the beak is shut: nothing hurts it then.
+/// Whether the beak is shut, so that no shot does damage.
 pub(super) fn is_shut(boss: &Boss) -> bool {
     boss.phase == 2 && boss.age % TURN < BACK
 }
 
-/// Whether it charges or marks where it will.
+/// Whether it charges, or marks the row of its charge.
 pub(super) fn is_charging(boss: &Boss) -> bool {
     boss.phase == 2 && boss.age % TURN < CHARGE
 }
 
-/// The throat, in units.
+/// Center of the throat, in units.
 pub(super) fn throat(boss: &Boss) -> Spot {
     (boss.x - 50 * PX, boss.y)
 }
@@ -58,7 +59,8 @@ pub(super) fn step(boss: &mut Boss, air: &mut Air<'_>) {
     }
 }
 
-/// A flower: arms of embers and of rings that curl against each other, two left open.
+/// Fires a flower: arms of embers and arms of rings that curl in opposite directions, two arms left
+/// out.
 fn petals(boss: &mut Boss, air: &mut Air<'_>) {
     boss.turn = boss.turn.wrapping_add(5);
     let from = throat(boss);
@@ -73,7 +75,7 @@ fn petals(boss: &mut Boss, air: &mut Air<'_>) {
     }
 }
 
-/// A mark, a flight across the sky, and the way back.
+/// One frame of a charge: the mark, the flight across the sky, the way back.
 fn charge(boss: &mut Boss, air: &mut Air<'_>, turn: u16) {
     match turn {
         ..MARK => {
@@ -85,7 +87,7 @@ fn charge(boss: &mut Boss, air: &mut Air<'_>, turn: u16) {
     }
 }
 
-/// The throat, while it is open.
+/// Box that takes damage: the throat, while it is open.
 pub(super) fn spots(boss: &Boss, mut each: impl FnMut(Zone)) {
     if !is_shut(boss) {
         // Four pixels of tolerance, as in gander.
@@ -93,7 +95,7 @@ pub(super) fn spots(boss: &Boss, mut each: impl FnMut(Zone)) {
     }
 }
 
-/// Head and breast.
+/// Boxes that hit geese: head and breast.
 pub(super) fn bodies(boss: &Boss, mut each: impl FnMut(Zone)) {
     each(((boss.x - 20 * PX, boss.y - 6 * PX), (26, 12), 0));
     if !is_charging(boss) {

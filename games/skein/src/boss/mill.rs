@@ -1,6 +1,6 @@
-//! The Mill: sails of fire; the axle takes damage, then the lit window.
+//! The Mill: burning sails. The axle takes damage in the first phase, then the lit window.
 //!
-//! Called by `boss`. Absent: hurts and phases.
+//! Called by `boss`. Absent: hit points, phase changes.
 
 use gaggle_kit::Angle;
 
@@ -9,12 +9,12 @@ use crate::ember::{Shot, turned};
 use crate::enemy::Air;
 use crate::sky::{PX, Spot, WIDTH, aim, at};
 
-/// How far below the axle the window is, in pixels.
+/// Pixels from the axle down to the window.
 const WINDOW: i32 = 44;
-/// Frames from one sail that comes off to the next.
+/// Frames between two sails that come off.
 const SAILS: u32 = 150;
 
-/// The spot that takes damage.
+/// Place that takes damage: the axle or the window.
 pub(super) fn spot(boss: &Boss) -> Spot {
     let below = if boss.phase == 0 { 0 } else { WINDOW };
     (boss.x, boss.y + below * PX)
@@ -41,7 +41,7 @@ pub(super) fn step(boss: &mut Boss, air: &mut Air<'_>) {
     }
 }
 
-/// Rings of fire from so many sails.
+/// Every `frames` frames fires `count` rings, one along each sail, and turns the sails.
 fn spokes(boss: &mut Boss, air: &mut Air<'_>, from: Spot, count: i32, frames: u32) {
     if boss.is_due(air, frames) {
         boss.turn = boss.turn.wrapping_add(620);
@@ -52,7 +52,7 @@ fn spokes(boss: &mut Boss, air: &mut Air<'_>, from: Spot, count: i32, frames: u3
     }
 }
 
-/// Sails that come off and cross the sky at the height of a goose.
+/// Sails come off and cross the sky in the row of a goose.
 fn sails(boss: &mut Boss, air: &mut Air<'_>) {
     for sail in &mut boss.parts {
         if sail.state != 0 {
@@ -69,7 +69,7 @@ fn sails(boss: &mut Boss, air: &mut Air<'_>) {
     }
 }
 
-/// The tower and the sails in the sky.
+/// Boxes that hit geese: the tower, and sails that came off.
 pub(super) fn bodies(boss: &Boss, mut each: impl FnMut(Zone)) {
     each(((boss.x + 4 * PX, boss.y + 40 * PX), (14, 50), 0));
     for (nth, sail) in boss.parts.iter().enumerate().filter(|(_, sail)| sail.state != 0) {

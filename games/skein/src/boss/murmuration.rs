@@ -1,6 +1,6 @@
-//! The Murmuration: a thousand starlings, and the one pale one that takes damage.
+//! The Murmuration: a swarm of starlings, of which only the pale one takes damage.
 //!
-//! Called by `boss`. Absent: hurts and phases.
+//! Called by `boss`. Absent: hit points and phases of the boss.
 
 use gaggle_kit::Angle;
 
@@ -11,19 +11,19 @@ use crate::sky::{PX, Spot, aim};
 
 /// Half the width of the ring of starlings, in pixels.
 pub const RING_WIDTH: i32 = 7;
-/// Half the door of the ring, in units of angle.
+/// Half the width of the gap in the ring, in units of angle.
 pub const DOOR_HALF: i32 = 6_200;
-/// Frames from one ring to the next, and those in which it closes.
+/// Frames between two rings, and the frames of a turn in which the ring closes.
 const TURN: u16 = 330;
 const CLOSING: (u16, u16) = (70, 250);
-/// The ring's radius at first and at last, in pixels.
+/// Radius of the ring when it appears and when it is closed, in pixels.
 const RADII: (i32, i32) = (210, 92);
 
 /// One frame of it.
 pub(super) fn step(boss: &mut Boss, air: &mut Air<'_>) {
     let age = boss.age;
     match boss.phase {
-        // Passes of a ribbon, with sparks.
+        // The swarm is a ribbon that passes and fires sparks.
         0 => {
             boss.approach(470 + sway(60, age, 600), 170 + sway(80, age, 520), 512);
             if boss.is_due(air, 36)
@@ -32,7 +32,7 @@ pub(super) fn step(boss: &mut Boss, air: &mut Air<'_>) {
                 air.embers.fan(Shot::Spark, boss.spot(), aim(boss.spot(), goose), 3, 2_400);
             }
         }
-        // A great bird.
+        // The swarm has the shape of a bird.
         1 => {
             boss.approach(490, 170 + sway(60, age, 640), 420);
             if boss.is_due(air, 48)
@@ -41,7 +41,7 @@ pub(super) fn step(boss: &mut Boss, air: &mut Air<'_>) {
                 air.embers.fan(Shot::Ember, boss.spot(), aim(boss.spot(), goose), 15, 1_500);
             }
         }
-        // A ring that closes around the geese.
+        // The swarm is a ring that closes around the geese.
         _ => {
             closing(boss, air);
             if boss.is_due(air, 40) && !is_closing(boss) {
@@ -56,7 +56,7 @@ fn is_closing(boss: &Boss) -> bool {
     (CLOSING.0..CLOSING.1).contains(&(boss.age % TURN))
 }
 
-/// The ring: its middle in part 0, its radius there as well.
+/// Moves the ring. Part 0 keeps it: center, radius as `hp`, direction of the gap as `state`.
 fn closing(boss: &mut Boss, air: &mut Air<'_>) {
     let turn = boss.age % TURN;
     if turn == 1 {
@@ -70,7 +70,7 @@ fn closing(boss: &mut Boss, air: &mut Air<'_>) {
         let (from, to) = CLOSING;
         let done = i32::from(turn - from) * (RADII.0 - RADII.1) / i32::from(to - from);
         boss.parts[0].hp = (RADII.0 - done) as u16;
-        // The pale one flies at the right of the ring, where quills reach it.
+        // The pale starling flies at the right edge of the ring, within reach of quills.
         let ring = boss.parts[0];
         boss.approach(i32::from(ring.x) + i32::from(ring.hp), ring.y.into(), 900);
     } else {
@@ -79,7 +79,7 @@ fn closing(boss: &mut Boss, air: &mut Air<'_>) {
     }
 }
 
-/// Whether the ring is at this place, its door considered.
+/// Whether the ring, apart from its gap, is at this place.
 pub(super) fn closes_on(boss: &Boss, spot: Spot) -> bool {
     let ring = boss.parts[0];
     if boss.phase != 2 || ring.hp == 0 {

@@ -1,6 +1,7 @@
-//! The Parliament: three owls, each a third of the boss; the last one hunts the point.
+//! The Parliament: three owls with a third of the hit points each; the last one chases the leading
+//! goose.
 //!
-//! Called by `boss`. Absent: hurts and phases of the whole.
+//! Called by `boss`. Absent: hit points and phases of the boss.
 
 use super::{Boss, Part, Zone, sway};
 use crate::enemy::{Air, ring};
@@ -8,11 +9,11 @@ use crate::sky::{PX, at, toward};
 
 /// Owls of the Parliament.
 const OWLS: usize = 3;
-/// Frames from one ring of an owl to its next, and how many fewer for each owl that fell.
+/// Frames between two rings of an owl, and how many fewer per fallen owl.
 const TURN: u32 = 96;
 const QUICKER: u32 = 14;
 
-/// The owls take their thirds.
+/// Gives each owl a third of the hit points.
 pub(super) fn begin(boss: &mut Boss) {
     for (nth, owl) in (0..).zip(&mut boss.parts[..OWLS]) {
         *owl = Part { x: 700, y: 90 + 85 * nth, hp: boss.full.div_ceil(OWLS as u16), state: 1, timer: 0 };
@@ -52,20 +53,20 @@ pub(super) fn step(boss: &mut Boss, air: &mut Air<'_>) {
     (boss.x, boss.y) = middle(boss);
 }
 
-/// The middle of the owls that are left.
+/// Place of the first owl left, which stands for the boss.
 fn middle(boss: &Boss) -> (i32, i32) {
     let left = boss.parts[..OWLS].iter().filter(|owl| owl.hp > 0);
     left.map(Part::spot).next().unwrap_or(boss.spot())
 }
 
-/// The owls that are left.
+/// Boxes that take damage: the owls left.
 pub(super) fn spots(boss: &Boss, mut each: impl FnMut(Zone)) {
     for (nth, owl) in boss.parts[..OWLS].iter().enumerate().filter(|(_, owl)| owl.hp > 0) {
         each((owl.spot(), (14, 17), nth));
     }
 }
 
-/// An owl is hurt; returns what of it counts for the whole.
+/// Damages an owl. Returns how many hit points the boss loses.
 pub(super) fn wound(boss: &mut Boss, part: usize, hurts: u16) -> u16 {
     let Some(owl) = boss.parts[..OWLS].get_mut(part) else { return 0 };
     let hurts = hurts.min(owl.hp);

@@ -1,4 +1,4 @@
-//! Geese, enemies, embers, quills and crumbs in the picture.
+//! Pictures of geese, enemies, embers, quills and crumbs.
 //!
 //! Called by the stage, back to front. Absent: bosses, words.
 
@@ -12,12 +12,12 @@ use crate::sky::PX;
 use crate::wake::NONE;
 use crate::{FLOCK, Flight, Goose, SEATS, Seat, Skein};
 
-/// The look of a goose: its slot's, or that of the young.
+/// Look of a goose: that of its slot, or that of young geese.
 pub(super) fn look(goose: &Goose, which: usize) -> usize {
     if goose.seat == Seat::Young { SEATS } else { which.min(SEATS - 1) }
 }
 
-/// Strokes of air behind every goose that leads another.
+/// Strokes of air behind each goose that another follows.
 pub(super) fn wakes(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
     for which in 0..FLOCK {
         let goose = &now.geese[which];
@@ -76,7 +76,7 @@ pub(super) fn enemies(painter: &mut Painter<'_>, now: &Skein, _before: &Skein) {
     }
 }
 
-/// Light around something that burns.
+/// Light around a burning thing.
 pub(super) fn glow(painter: &mut Painter<'_>, x: f32, y: f32, radius: f32) {
     let steps = 4;
     for nth in 0..steps {
@@ -88,7 +88,7 @@ pub(super) fn glow(painter: &mut Painter<'_>, x: f32, y: f32, radius: f32) {
 }
 
 pub(super) fn quills(painter: &mut Painter<'_>, now: &Skein) {
-    // A quill is drawn on its way from the frame before.
+    // A quill is drawn between its places in the last frame and this one.
     let back = (1.0 - painter.between) * crate::quill::QUILL_SPEED as f32 / PX as f32;
     for quill in now.quills.iter() {
         let look = if usize::from(quill.seat) < SEATS { quill.seat.into() } else { SEATS };
@@ -122,7 +122,7 @@ pub(super) fn crumbs(painter: &mut Painter<'_>, now: &Skein) {
     }
 }
 
-/// What the wings of a goose do. A key answers in the same frame.
+/// Pose of the wings. A key changes it in the same frame.
 fn pose(goose: &Goose, which: usize, time: f32) -> Pose {
     let held = crate::Pad::of_bits(goose.held);
     if goose.flight == Flight::Falling {
@@ -143,7 +143,7 @@ fn pose(goose: &Goose, which: usize, time: f32) -> Pose {
     }
 }
 
-/// The geese, one's own last.
+/// Draws the geese, local ones last and thus on top.
 pub(super) fn geese(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
     for is_own in [false, true] {
         for which in (0..FLOCK).rev() {
@@ -175,7 +175,7 @@ fn draw_goose(painter: &mut Painter<'_>, now: &Skein, before: &Skein, which: usi
         let name = if painter.is_own(which) { "fall" } else { "catch" };
         if !painter.audience.plain && name == "catch" && goose.seat != Seat::Young {
             let words = format!("catch {}", painter.name(which));
-            painter.scene.text(&words, x, y - 38.0, tint).centred().outlined(palette::INK);
+            painter.scene.text(&words, x, y - 38.0, tint).centered().outlined(palette::INK);
         }
     }
     let image = painter.figures.goose(look, pose(goose, which, painter.time), light(y));
@@ -206,12 +206,12 @@ fn draw_goose(painter: &mut Painter<'_>, now: &Skein, before: &Skein, which: usi
         painter
             .scene
             .text(&format!("×{company}"), x, y - 36.0, palette::FIRE[5])
-            .centred()
+            .centered()
             .outlined(palette::INK);
     }
 }
 
-/// Part of a circle, from the top on.
+/// Arc of a circle, clockwise from the top.
 pub(super) fn arc(
     painter: &mut Painter<'_>,
     (x, y): (f32, f32),

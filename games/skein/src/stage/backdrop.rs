@@ -1,6 +1,6 @@
-//! The sky of a stage: its colors, moon, clouds, and the burning land below.
+//! Backdrop of a stage: sky, moon, clouds, and the burning land below.
 //!
-//! Painted once for a stage and a screen; clouds and water move as images. Absent: what flies.
+//! Painted once per stage and screen; clouds and water move as images. Absent: actors.
 
 use gaggle_scene::{Album, Bitmap, Color, ImageId, Scene, View, bayer, chance, noise, palette};
 
@@ -8,15 +8,15 @@ use crate::sky::{HEIGHT, WIDTH};
 
 /// The row of the horizon.
 const HORIZON: i32 = 300;
-/// A color stop: its row, its color, what is mixed in, and how much.
+/// A color stop: row, color, color that is mixed in, and its share.
 type Stop = (i32, Color, Color, f32);
 
-/// What a sky is made of.
+/// Recipe of a sky.
 struct Weather {
     stops: &'static [Stop],
-    /// How much fire lights the land.
+    /// Firelight on the land, 0 to 1.
     glow: f32,
-    /// The moon's middle, radius.
+    /// Center and radius of the moon.
     moon: (i32, i32, i32),
     stars: f32,
     is_stormy: bool,
@@ -117,7 +117,7 @@ const WEATHER: [Weather; 5] = [
     },
 ];
 
-/// A bank of clouds that drifts: its image, its row, and pixels a frame.
+/// A drifting bank of clouds: image, row, speed in pixels per frame.
 #[derive(Debug, Clone, Copy)]
 struct Bank {
     image: ImageId,
@@ -138,7 +138,7 @@ pub(super) struct Backdrop {
 }
 
 impl Backdrop {
-    /// Room for a sky of this view.
+    /// Reserves the images of a sky for this view.
     pub(super) fn new(view: View, album: &mut Album) -> Backdrop {
         let sky = album.add(Bitmap::new(view.art_width, view.art_height));
         let land = album.add(Bitmap::new(view.art_width, view.art_height));
@@ -153,7 +153,7 @@ impl Backdrop {
         Backdrop { view, sky, land, banks: banks.collect(), painted: None }
     }
 
-    /// Paints the sky of a stage, if it is another than before.
+    /// Paints the sky of a stage unless it is the current one.
     fn paint(&mut self, stage: usize, album: &mut Album) {
         let stage = stage.min(WEATHER.len() - 1);
         if self.painted == Some(stage) {
@@ -168,7 +168,7 @@ impl Backdrop {
         }
     }
 
-    /// Draws sky, clouds and land. `shift` is the time in frames, 0 to stand still.
+    /// Draws sky, clouds and land. `shift` is the time in frames; 0 for a still picture.
     pub(super) fn draw(&mut self, stage: usize, shift: f32, album: &mut Album, scene: &mut Scene) {
         self.paint(stage, album);
         let (left, top) = (-self.view.left as f32, -self.view.top as f32);
@@ -183,7 +183,7 @@ impl Backdrop {
         self.water(stage, shift, scene);
     }
 
-    /// Light on the water, and reeds that rush by.
+    /// Reflections on the water, and reeds that pass by.
     fn water(&self, stage: usize, shift: f32, scene: &mut Scene) {
         let wide = (self.view.art_width + 80) as f32;
         let left = -self.view.left as f32 - 40.0;
@@ -269,7 +269,7 @@ fn moon(out: &mut Bitmap, mx: i32, my: i32, radius: i32) {
     }
 }
 
-/// A cumulus: round heads lit by the moon from above, by the fire from below.
+/// A cumulus cloud, lit by the moon from above and the fire from below.
 fn cloud(out: &mut Bitmap, seed: i32, weather: &Weather) {
     out.clear();
     let (wide, tall) = (out.width() as f32, out.height() as f32);
@@ -318,7 +318,7 @@ fn cloud(out: &mut Bitmap, seed: i32, weather: &Weather) {
     }
 }
 
-/// Trees, fires, water with the fire in it, banks and reeds.
+/// Trees, fires and their reflections, banks and reeds.
 fn land(out: &mut Bitmap, view: View, weather: &Weather, stage: usize) {
     out.clear();
     let (left, top) = (view.left, view.top);

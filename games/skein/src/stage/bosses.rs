@@ -1,4 +1,4 @@
-//! The five bosses in the picture.
+//! Pictures of the five bosses.
 //!
 //! Called by the stage before enemies are drawn. Absent: their bars and names.
 
@@ -9,7 +9,7 @@ use crate::Skein;
 use crate::boss::{DOOR_HALF, Part};
 use crate::sky::PX;
 
-/// Images of bosses that are painted rather than stacked.
+/// Images of bosses that are painted by code rather than baked from sprites.
 #[derive(Debug, Clone)]
 pub(super) struct BossArt {
     hern: [ImageId; 2],
@@ -55,7 +55,7 @@ fn tower() -> Bitmap {
     out
 }
 
-/// Four sails, turned by a part of a quarter.
+/// Four sails in one of several rotations within a quarter turn.
 fn cross(nth: i32) -> Bitmap {
     let mut out = Bitmap::new(132, 132);
     for arm in 0..4 {
@@ -83,7 +83,7 @@ fn cross(nth: i32) -> Bitmap {
     out
 }
 
-/// Where the fist will close.
+/// Mark of the place on which the fist will close.
 fn mark() -> Bitmap {
     let mut out = Bitmap::new(48, 48);
     for nth in 0..120 {
@@ -96,7 +96,7 @@ fn mark() -> Bitmap {
     out
 }
 
-/// The boss of the stage, if there is one.
+/// Draws the boss of the stage, if there is one.
 pub(super) fn draw(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
     let boss = &now.boss;
     if !boss.is_here() {
@@ -127,7 +127,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
     }
 }
 
-/// Starlings around the pale one: a ribbon, a bird, or a ring.
+/// Draws the swarm around the pale starling: a ribbon, a bird, or a ring.
 fn murmuration(painter: &mut Painter<'_>, now: &Skein, (x, y): (f32, f32)) {
     let boss = &now.boss;
     let beat = |nth: i32| usize::from((now.frame as i32 / 6 + nth) % 2 == 0);
@@ -156,7 +156,7 @@ fn murmuration(painter: &mut Painter<'_>, now: &Skein, (x, y): (f32, f32)) {
                 x + 20.0 + part * 170.0 + sine(part * 9.0 + time / 30.0) * 12.0,
                 y + sine(part * 6.0 + time / 40.0) * 34.0 + (chance(nth, 4, 0) - 0.5) * 22.0,
             );
-            // A bird: two wings that beat, and a body.
+            // The shape of a bird: two beating wings and a body.
             let wing = (part - 0.5) * 2.0;
             let flap = sine(time / 24.0) * 40.0 * wing.abs();
             let bird = (
@@ -198,7 +198,7 @@ fn parliament(painter: &mut Painter<'_>, now: &Skein, is_hurt: bool) {
         let (x, y) = (f32::from(owl.x), f32::from(owl.y));
         super::actors::glow(painter, x, y, 22.0);
         painter.faded(painter.figures.owls[1], x - 11.0, y - 10.0, 16, is_hurt);
-        // A wreath of smoke makes them large.
+        // A wreath of smoke makes the owls look larger.
         for nth in 0..10 {
             let angle = nth as f32 * 0.628 + painter.time / 60.0;
             let (dx, dy) = (sine(angle) * 16.0, sine(angle + 1.57) * 15.0);

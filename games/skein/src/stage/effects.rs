@@ -1,6 +1,7 @@
-//! Feathers, sparks, rings of honks, lightning, rain, and the far skein.
+//! Feathers, sparks, honk rings, lightning, rain, and the far flock.
 //!
-//! Everything is a function of a mark and its age. Called by the stage. Absent: words of the HUD.
+//! Each effect is a function of a game event (`Mark`) and its age. Called by the stage. Absent:
+//! words of the HUD.
 
 use gaggle_scene::{Color, chance, palette, sine};
 
@@ -11,7 +12,7 @@ use crate::cue::{Kind, Mark};
 use crate::honk::radius;
 use crate::{SEATS, Skein};
 
-/// Specks drawn at most.
+/// Most particles drawn.
 const SPECKS_MAX: usize = 160;
 
 /// One bird before the moon for each spare goose.
@@ -20,7 +21,7 @@ pub(super) fn far_skein(painter: &mut Painter<'_>, now: &Skein) {
     flock(painter, (250.0, 88.0), now.course.spare.into(), tint);
 }
 
-/// A V of birds far away.
+/// A distant V of birds.
 pub(super) fn flock(painter: &mut Painter<'_>, (x, y): (f32, f32), count: i32, tint: Color) {
     for nth in 0..count {
         let rank = ((nth + 1) / 2) as f32;
@@ -74,14 +75,14 @@ pub(super) fn bolts(painter: &mut Painter<'_>, now: &Skein) {
             painter.scene.blend(wander - 3.0, y, 7.0, 8.0, palette::MIST[1], 0.35);
             painter.scene.blend(wander - 1.0, y, 3.0, 8.0, palette::MOON, 0.9);
         }
-        // One step of the palette, for the whole sky, for four frames.
+        // The whole sky is one step brighter for four frames.
         if bolt.left > STRIKES - 4 && !painter.audience.calm {
             painter.scene.blend(0.0, 0.0, 640.0, 300.0, palette::MIST[0], 0.12);
         }
     }
 }
 
-/// The rings of honks.
+/// Rings that honks send out.
 pub(super) fn rings(painter: &mut Painter<'_>, now: &Skein) {
     for (which, goose) in now.geese.iter().enumerate() {
         let Some(radius) = radius(&goose.ring) else { continue };
@@ -104,7 +105,7 @@ fn circle(painter: &mut Painter<'_>, (x, y): (f32, f32), radius: f32, tint: Colo
     }
 }
 
-/// What lies behind embers: bursts and smoke.
+/// Effects behind embers: bursts and smoke.
 pub(super) fn behind(painter: &mut Painter<'_>, now: &Skein) {
     let mut left = SPECKS_MAX;
     for mark in now.marks.recent(now.frame, 40) {
@@ -158,7 +159,7 @@ fn burst(painter: &mut Painter<'_>, mark: &Mark, age: f32, rays: i32, size: f32)
     }
 }
 
-/// What lies before everything: feathers, grazes and numbers.
+/// Effects in front of everything: feathers, grazes and numbers.
 pub(super) fn before(painter: &mut Painter<'_>, now: &Skein) {
     for mark in now.marks.recent(now.frame, 90) {
         let age = now.frame.wrapping_sub(mark.frame) as f32 + painter.between;
@@ -182,7 +183,7 @@ pub(super) fn before(painter: &mut Painter<'_>, now: &Skein) {
                 painter
                     .scene
                     .text("Caught.", x, y - 26.0 - age / 4.0, palette::OK)
-                    .centred()
+                    .centered()
                     .outlined(palette::INK);
             }
             Kind::Kill | Kind::KillLarge if age < 30.0 && mark.value >= 100 => {
@@ -191,7 +192,7 @@ pub(super) fn before(painter: &mut Painter<'_>, now: &Skein) {
                 painter
                     .scene
                     .text(&words, x + 6.0, y - 14.0 - age / 3.0, tint)
-                    .centred()
+                    .centered()
                     .outlined(palette::INK);
             }
             _ => {}

@@ -1,21 +1,21 @@
-//! The pictures of all that flies: geese, enemies, embers and quills, baked once for an album.
+//! Images of all flying things: geese, enemies, embers and quills, baked once into an album.
 //!
-//! Made by the stage, looked up by its painters. Absent: where they are drawn.
+//! Made by the stage, used by its painters. Absent: places on the screen.
 
 use gaggle_scene::{Album, Bitmap, Color, ImageId, LIGHTS, Material, Part, Sprite, Tones, emblem, palette};
 
 use super::sprites::*;
 use crate::SEATS;
 
-/// Looks of geese: the players' and that of the young.
+/// Number of looks of geese: one per slot and one for young geese.
 pub(super) const LOOKS: usize = SEATS + 1;
-/// Width and height of a baked goose, and its breast in there.
+/// Width and height of the image of a goose, and its breast in it.
 pub(super) const CELL: (i32, i32) = (36, 36);
 pub(super) const BREAST: (i32, i32) = (17, 25);
-/// Directions of a dart.
+/// Directions in which a dart is baked.
 const DIRECTIONS: usize = 16;
 
-/// What a goose does with its wings.
+/// Pose of a goose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pose {
     /// Its wings are up.
@@ -56,12 +56,12 @@ const COMMON: &[Material] = &[
     ('q', Tones::hex(0x57516e, 0x3a3450, 0x2c273f, 0x57516e)),
 ];
 
-/// A moth's eyes are its wings' spots; a lantern's frame is dark.
+/// Material `x` of moths: the eyes on the wings. Of lanterns `k`: the dark frame.
 const MOTH: &[Material] = &[('x', Tones::flat(palette::FIRE[3]))];
 const FRAME: &[Material] = &[('k', Tones::hex(0x54434c, 0x241d2a, 0x15121d, 0x6e1a1c))];
-/// An owl whose eyes are lit.
+/// Material of lit owl eyes.
 const LIT: &[Material] = &[('q', Tones::flat(palette::FIRE[4]))];
-/// The one pale starling.
+/// Materials of the pale starling.
 const PALE: &[Material] = &[
     ('S', Tones::hex(0xffffff, 0xe9e3f0, 0xb4aac8, 0xffd8a0)),
     ('s', Tones::hex(0xd8d0e8, 0xa89ec0, 0x8378a0, 0xf0a060)),
@@ -72,22 +72,22 @@ pub(super) fn color(look: usize) -> Color {
     palette::SEATS_SIX.get(look).copied().unwrap_or(palette::MIST[2])
 }
 
-/// All images of things that fly.
+/// Images of all flying things.
 #[derive(Debug, Clone)]
 pub(super) struct Figures {
     geese: Vec<ImageId>,
-    /// Emblems with an outline, by seat.
+    /// Outlined emblems by slot.
     pub(super) emblems: Vec<ImageId>,
     quills: Vec<ImageId>,
-    /// Spark, ember, ring, coal.
+    /// Images of spark, ember, ring and coal.
     pub(super) embers: [ImageId; 4],
     darts: Vec<ImageId>,
-    /// Two beats each; the second pair is pale.
+    /// Two images of a wing beat each; the second pair is pale.
     pub(super) starlings: [ImageId; 4],
     pub(super) moth: ImageId,
     pub(super) lantern: ImageId,
     pub(super) kites: [ImageId; 2],
-    /// Dark and lit.
+    /// Owl with dark eyes and with lit eyes.
     pub(super) owls: [ImageId; 2],
     pub(super) stormcock: ImageId,
     pub(super) finger: ImageId,
@@ -142,24 +142,24 @@ impl Figures {
         }
     }
 
-    /// A goose of a look.
+    /// Image of a goose with this look.
     pub(super) fn goose(&self, look: usize, pose: Pose, light: usize) -> ImageId {
         self.geese[(look.min(LOOKS - 1) * POSES + pose as usize) * LIGHTS + light.min(LIGHTS - 1)]
     }
 
-    /// A quill of a look.
+    /// Image of a quill with this look.
     pub(super) fn quill(&self, look: usize) -> ImageId {
         self.quills[look.min(LOOKS - 1)]
     }
 
-    /// A dart that flies this way.
+    /// Image of a dart with this velocity.
     pub(super) fn dart(&self, vx: i16, vy: i16) -> ImageId {
         let angle = crate::sky::aim((0, 0), (vx.into(), vy.into())).to_bits();
         self.darts[(usize::from(angle) + 2_048) / 4_096 % DIRECTIONS]
     }
 }
 
-/// How much the fire below lights something on this row.
+/// Firelight on a thing in this row, as the number of its image.
 pub(super) fn light(y: f32) -> usize {
     match y {
         y if y > 270.0 => 3,
@@ -202,7 +202,7 @@ fn goose(look: usize, pose: Pose, light: usize) -> Bitmap {
     if pose == Pose::Fall { turned(&image) } else { image }
 }
 
-/// The image a quarter turn on: what looked right looks down.
+/// Rotates an image by a quarter turn: right becomes down.
 fn turned(image: &Bitmap) -> Bitmap {
     let mut out = Bitmap::new(image.height(), image.width());
     for y in 0..image.height() {
@@ -261,7 +261,7 @@ fn ember(rows: &[&str]) -> Bitmap {
     rimmed(&inner)
 }
 
-/// The image with an ink rim: what hurts is the only thing that has orange and ink.
+/// Adds a rim of ink. Only shots that hurt combine orange and ink.
 fn rimmed(inner: &Bitmap) -> Bitmap {
     let mut out = Bitmap::new(inner.width() + 2, inner.height() + 2);
     for y in 0..inner.height() {

@@ -1,6 +1,6 @@
-//! Old Hern, who ate the fire: drawn from feathers, each lit by the moon above and the fire below.
+//! Picture of Old Hern, drawn feather by feather, lit by the moon above and the fire below.
 //!
-//! Painted once for an album. Absent: where it flies.
+//! Painted once for an album; called by `bosses`. Absent: where it flies.
 
 use gaggle_scene::{Bitmap, Color, bayer, noise, palette, sine};
 
@@ -43,9 +43,9 @@ const BONE: [Color; 9] = [
     hex(0xd9_8a40),
     hex(0xff_a050),
 ];
-/// Rows above the data's own origin.
+/// Rows that the image has above the origin of its coordinates.
 const ABOVE: i32 = 60;
-/// The throat in the picture.
+/// Throat in the image, in pixels.
 pub(super) const THROAT: (i32, i32) = (50, 66 + ABOVE);
 
 fn cosine(angle: f32) -> f32 {
@@ -57,7 +57,7 @@ fn pick(ramp: &[Color], value: f32, x: i32, y: i32) -> Color {
     ramp[(nth.max(0.0) as usize).min(ramp.len() - 1)]
 }
 
-/// A feather: where it begins, its direction in degrees, its length and width.
+/// A feather: root, direction in degrees, length and width.
 struct Feather<'a> {
     x: f32,
     y: f32,
@@ -111,7 +111,7 @@ impl<'a> Feather<'a> {
     }
 }
 
-/// A limb through places with radii.
+/// Draws a limb through points with radii.
 fn tube(out: &mut Bitmap, points: &[(f32, f32, f32)], ramp: &[Color], tone: f32) {
     for pair in points.windows(2) {
         let ((x0, y0, r0), (x1, y1, r1)) = (pair[0], pair[1]);
@@ -224,7 +224,7 @@ fn wing(out: &mut Bitmap, is_far: bool) {
     }
 }
 
-/// The fire that goes down its neck, and coals seen between ribs.
+/// Draws the fire in its neck and the coals between its ribs.
 fn coals(out: &mut Bitmap) {
     for pair in NECK.windows(2) {
         for step in 0..8 {
@@ -320,7 +320,7 @@ fn head(out: &mut Bitmap, is_shut: bool) {
     out.line((70, 46 + ABOVE), (86, 44 + ABOVE), DARK[5]);
 }
 
-/// The picture with an ink outline.
+/// Adds an ink outline.
 fn inked(image: &Bitmap) -> Bitmap {
     let mut out = Bitmap::new(image.width(), image.height());
     for y in 0..image.height() {

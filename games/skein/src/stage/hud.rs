@@ -1,6 +1,6 @@
-//! Plaques, the course to dawn, the bar of a boss, and captions.
+//! Plaques of players, course to dawn, bar of the boss, and captions.
 //!
-//! Called by the stage after the world. Absent: what flies.
+//! Called by the stage after the world. Absent: actors.
 
 use gaggle_scene::{Color, fitted, palette};
 
@@ -12,9 +12,9 @@ use crate::{Flight, Goose, Phase, SEATS, Skein};
 
 /// Names of the bosses, in the order of stages.
 const BOSS_NAMES: [&str; 5] = ["THE MURMURATION", "THE MILL", "THE PARLIAMENT", "OLD HERN", "THE CLUTCH"];
-/// Marks of breath on a plaque.
+/// Divisions of the breath bar on a plaque.
 const MARKS: u16 = 12;
-/// How a caption stays, in frames.
+/// Frames for which a caption is shown.
 const CAPTION_FRAMES: u32 = 150;
 
 /// A number with thin gaps between thousands.
@@ -96,7 +96,7 @@ fn boss_bar(painter: &mut Painter<'_>, now: &Skein) {
     painter
         .scene
         .text(name, 320.0, (y + 3) as f32, palette::FIRE[5])
-        .centred()
+        .centered()
         .tracked(1)
         .shadowed(palette::FIRE[1]);
     let left = wide * i32::from(boss.hp) / i32::from(boss.full);
@@ -140,7 +140,7 @@ pub(super) fn course(painter: &mut Painter<'_>, now: &Skein) {
     }
 }
 
-/// A line in the middle for what all should know.
+/// Draws a caption in the middle, for news that concern all players.
 pub(super) fn captions(painter: &mut Painter<'_>, now: &Skein) {
     let mut words = None;
     if now.course.phase == Phase::Over {
@@ -162,7 +162,7 @@ pub(super) fn captions(painter: &mut Painter<'_>, now: &Skein) {
         words = words.or(Some(text));
     }
     if let Some(words) = words {
-        let handle = painter.scene.text(&words, 320.0, 70.0, palette::MOON).centred().bold();
+        let handle = painter.scene.text(&words, 320.0, 70.0, palette::MOON).centered().bold();
         handle.tracked(1).outlined(palette::INK);
     }
 }

@@ -1,4 +1,5 @@
-//! What is heard, and how it is made: every sound is a recipe for a synthesizer.
+//! Sounds: recipes for a synthesizer, and a cue (which sound, where, whose) for each game event
+//! (`Mark`) of the last 30 frames.
 //!
 //! Called by the stage with every picture. Absent: pictures.
 
@@ -10,7 +11,7 @@ use crate::quill::VOLLEY_FRAMES;
 use crate::sky::WIDTH;
 use crate::{SEATS, Skein};
 
-/// Frames back for which cues are handed out.
+/// Frames back over which cues are reported.
 const RECENT: u32 = 30;
 
 use FilterKind::{Band, High, Low};
@@ -24,7 +25,7 @@ const fn r(name: &'static str, spread: f32, voices: &'static [Voice]) -> Recipe 
     Recipe { name, spread, voices }
 }
 
-/// The sounds of the game, in the order of their numbers.
+/// Recipes in the order of their numbers.
 pub const RECIPES: [Recipe; 22] = [
     r("volley", 0.06, &[v(Noise, 0.0, 0.0, 26.0, 0.12).through(Band, 3200.0, 1800.0, 1.2)]),
     r(
@@ -96,10 +97,10 @@ pub const RECIPES: [Recipe; 22] = [
     r("hurt", 0.1, &[v(Noise, 0.0, 0.0, 30.0, 0.2).through(Band, 1200.0, 800.0, 1.0)]),
 ];
 
-/// Number of the volley, which has no mark.
+/// Recipe of the volley, which has no event.
 const VOLLEY: u16 = 0;
 
-/// The number of the recipe of a mark.
+/// Recipe number of a game event.
 pub fn recipe(mark: &Mark) -> Option<u16> {
     Some(match mark.kind {
         Kind::Kill => 1,
@@ -127,7 +128,7 @@ pub fn recipe(mark: &Mark) -> Option<u16> {
     })
 }
 
-/// Frames in which only one of a kind is heard.
+/// Least frames between two sounds of this kind.
 fn apart(kind: Kind) -> u8 {
     match kind {
         Kind::Graze | Kind::Kill => 4,
@@ -137,12 +138,12 @@ fn apart(kind: Kind) -> u8 {
     }
 }
 
-/// What is to be heard at this frame.
+/// Adds the cues of the last frames.
 pub(super) fn cues(game: &Skein, audience: &Audience<'_>, out: &mut Vec<Cue>) {
     let own = |seat: usize| audience.own.get(seat).copied().unwrap_or(false);
     for mark in game.marks.recent(game.frame, RECENT) {
         let is_own = usize::from(mark.who) < SEATS && own(mark.who.into());
-        // What concerns one goose alone is heard at its player.
+        // Events of a single goose are heard by its player only.
         let is_private =
             matches!(mark.kind, Kind::Wake | Kind::Point | Kind::Winded | Kind::Graze | Kind::Peep);
         let Some(recipe) = recipe(mark).filter(|_| is_own || !is_private) else { continue };

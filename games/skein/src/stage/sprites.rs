@@ -1,6 +1,6 @@
-//! Sprites of geese and enemies: rows of letters, `.` is empty; every letter is a material.
+//! Sprites of geese and enemies: rows of letters, `.` is empty, each letter is a material.
 //!
-//! Stacked and baked by `figures`. Absent: colors.
+//! Layered and baked by `figures`. Absent: colors.
 
 use gaggle_scene::Part;
 

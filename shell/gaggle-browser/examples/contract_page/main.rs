@@ -28,13 +28,13 @@ pub mod page {
             .collect();
         let post = SignalBoard::default();
         let servers = MeshServers { ice: vec![], relay: Some(relay.to_string()) };
-        let neighbour = |(me, ticket): &(PeerId, &str)| {
+        let neighbor = |(me, ticket): &(PeerId, &str)| {
             let config = MeshConfig { paths: PathConfig::only(path), ..MeshConfig::default() };
             let links = mesh(*me, ticket, &servers, config, seed);
             let others = passes.iter().map(|(peer, _)| *peer).filter(|other| other != me).collect();
             LocalPeer::new(links, &post, others, path)
         };
-        passes.iter().map(neighbour).collect()
+        passes.iter().map(neighbor).collect()
     }
 
     async fn pause(millis: i32) {

@@ -68,8 +68,8 @@ pub(crate) fn read(
     Ok(said)
 }
 
-/// Error for an unknown setting, with a similar existing name; `written` formats names for this
-/// source.
+/// Error for an unknown setting, with a similar existing name. `written` spells a name as its
+/// source does: `--rooms-max` or `rooms_max`.
 pub(crate) fn unknown(name: &str, known: &[Name<'_>], written: impl Fn(&str) -> String) -> String {
     let meant = known.iter().chain(&ALWAYS).map(|known| (distance(name, known.name), known.name)).min();
     // With more than half of it different, no name is similar.

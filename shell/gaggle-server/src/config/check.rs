@@ -14,7 +14,7 @@ const THREADS_MAX: usize = 256;
 const OPERATOR_TOKEN_MIN: usize = 16;
 /// Fewest different characters in it.
 const OPERATOR_TOKEN_VARIETY: usize = 8;
-/// Common words; they do not count towards a token's strength.
+/// Common words; they do not count toward a token's strength.
 const GUESSED_FIRST: [&str; 12] = [
     "password",
     "passwort",
@@ -39,7 +39,7 @@ pub(super) const MESSAGE_RATES: std::ops::RangeInclusive<usize> = 1..=1_000_000;
 impl Config {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let found = self.check_pairs().and_then(|()| self.check_numbers()).and_then(|()| self.check_texts());
-        found.map_err(ConfigError::Conflict)
+        found.and_then(|()| self.check_built_in()).map_err(ConfigError::Conflict)
     }
 
     /// Risks of valid settings, to be logged.
@@ -60,6 +60,16 @@ impl Config {
             warnings.push(text.into());
         }
         warnings
+    }
+
+    fn check_built_in(&self) -> Result<(), String> {
+        let needs = [
+            ("redis", self.redis.is_some(), "redis", cfg!(feature = "redis")),
+            ("tls_certificate", self.tls_certificate.is_some(), "tls", cfg!(feature = "tls")),
+            ("token_issuer", self.token_issuer.is_some(), "sign-in", cfg!(feature = "sign-in")),
+        ];
+        let missing = needs.into_iter().find(|(_, is_set, _, is_built_in)| *is_set && !is_built_in);
+        missing.map_or(Ok(()), |(setting, _, feature, _)| Err(left_out(setting, feature)))
     }
 
     fn check_pairs(&self) -> Result<(), String> {
@@ -163,6 +173,14 @@ impl Config {
     }
 }
 
+/// Error of a setting that needs a part this program was built without.
+pub(crate) fn left_out(setting: &str, feature: &str) -> String {
+    format!(
+        "`{setting}` needs the feature `{feature}`, which this server was built without; leave the \
+         setting out, or build with `cargo build --release --package gaggle-server`"
+    )
+}
+
 /// Checks that browsers can send this as a page's origin; the error suggests one.
 fn check_origin(origin: &str) -> Result<(), String> {
     let matches_nothing = |meant: &str| {
@@ -248,6 +266,24 @@ mod tests {
             let text = check_origin(bad).unwrap_err();
             assert_eq!(text, format!("`origins` has `{bad}`, which is not an origin: {meant}"));
         }
+    }
+
+    #[test]
+    fn setting_of_absent_feature_is_refused() {
+        let config = Config {
+            redis: Some("redis://127.0.0.1".into()),
+            ticket_secret: Some(Secret("secret".into())),
+            ..Config::default()
+        };
+        match (config.check(), cfg!(feature = "redis")) {
+            (Ok(()), true) => {}
+            (Err(error), false) => {
+                assert_eq!(error.to_string(), left_out("redis", "redis"));
+            }
+            (found, is_built_in) => panic!("{found:?}, built in: {is_built_in}"),
+        }
+        assert!(left_out("redis", "redis").starts_with("`redis` needs the feature `redis`, which"));
+        Config::default().check().expect("the defaults need nothing");
     }
 
     #[test]

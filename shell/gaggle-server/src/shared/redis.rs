@@ -19,7 +19,7 @@ use ring::digest::{SHA256, digest};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tracing::{error, info, warn};
 
-use super::{Contact, Logged, Parcel, Position};
+use super::{Contact, Logged, Parcel, Position, Start};
 use crate::clock::Clock;
 use crate::dispatcher::Dispatcher;
 
@@ -85,13 +85,6 @@ pub(crate) struct Store {
     /// Prefix of every key, in braces, so that a cluster keeps them together.
     prefix: String,
     node: NodeId,
-}
-
-/// Initial state of a directory.
-pub(crate) struct Start {
-    pub(crate) directory: Directory,
-    pub(crate) position: Position,
-    pub(crate) time: Micros,
 }
 
 impl Store {

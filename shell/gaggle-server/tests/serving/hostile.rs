@@ -257,6 +257,9 @@ fn storm_of_attackers_leaves_other_clients_undisturbed() {
     let made: u64 = made.unwrap().parse().unwrap();
     let most = 1 + 60 + begin.elapsed().as_secs() + 1;
     assert!((2..=most).contains(&made), "{made} rooms, not more than {most}");
+    let counts = numbers.lines().filter_map(|line| line.strip_prefix("gaggle_lobby_limited_total{limit="));
+    let exceeded: Vec<&str> = counts.filter(|line| !line.ends_with(" 0")).collect();
+    assert!(!exceeded.is_empty(), "attackers exceeded no limit:\n{numbers}");
     bystander.say(r#"{"type":"look"}"#);
     let members = bystander.hear_until(|message| match message {
         ServerMessage::Room(room) => Some(room.room.members.len()),

@@ -26,6 +26,8 @@ fn health_readiness_and_metrics_are_served() {
         "gaggle_rooms_created_total 1\n",
         "gaggle_matches_stored_total 0\n",
         "gaggle_matches_not_stored_total 0\n",
+        "gaggle_http_limited_total{limit=\"http_requests\"} 0\n",
+        "gaggle_lobby_limited_total{limit=\"create_per_address\"} 0\n",
         "# TYPE gaggle_message_bytes_total counter\n",
         "# TYPE gaggle_message_handling_seconds histogram\n",
     ] {
@@ -85,6 +87,7 @@ fn operator_token_is_guessed_few_times_only() {
     let headers = "X-Forwarded-For: 192.0.2.2\r\nAuthorization: Bearer right\r\n";
     let (_, numbers) = get(server.address, "/metrics", headers);
     assert!(numbers.contains("gaggle_operator_guesses_total 5\n"), "{numbers}");
+    assert!(numbers.contains("gaggle_http_limited_total{limit=\"operator_guesses\"} 16\n"), "{numbers}");
 }
 
 #[test]

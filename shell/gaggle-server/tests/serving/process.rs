@@ -327,7 +327,7 @@ fn command_line_errors_are_one_line() {
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         text,
-        "gaggle-server: --reconnect-grace: `reconnect_grace` cannot be `soon`: a time, as 250ms, 10s, 5m or 2h\n"
+        "gaggle-server: --reconnect-grace: `reconnect_grace` cannot be `soon`; give a time, as 250ms, 10s, 5m or 2h\n"
     );
 }
 

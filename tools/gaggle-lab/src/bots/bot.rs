@@ -1,6 +1,6 @@
 //! One bot of gander in a room of a server.
 //!
-//! It sees what is on its own screen. Called by `bots.rs`. Absent: figures of all bots
+//! It reads only what its own screen shows. Called by `bots.rs`. Absent: figures of all bots
 //! (`tally.rs`).
 
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(super) struct Flyer {
 }
 
 impl Flyer {
-    /// Starts alone at once, and looks for a room.
+    /// Starts solo at once and searches a room.
     pub(super) fn come(options: &Options, number: usize) -> Result<Flyer, String> {
         let seed = random_seed().map_err(|error| error.to_string())?;
         let mut config =

@@ -1,6 +1,6 @@
-//! One bot of a game of replicated objects in a room of a server.
+//! One bot of a replica game in a room of a server.
 //!
-//! It sees what is on its own screen. Called by `bots.rs`. Absent: figures of all bots
+//! It reads only what its own screen shows. Called by `bots.rs`. Absent: figures of all bots
 //! (`tally.rs`).
 
 use std::time::Instant;
@@ -83,7 +83,7 @@ pub(super) struct Shared<H: Hands> {
 }
 
 impl<H: Hands> Shared<H> {
-    /// Starts alone at once, and looks for a room.
+    /// Starts solo at once and searches a room.
     pub(super) fn come(options: &Options, number: usize) -> Result<Shared<H>, String> {
         let seed = random_seed().map_err(|error| error.to_string())?;
         let mut config = H::config();

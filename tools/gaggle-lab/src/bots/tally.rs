@@ -81,7 +81,7 @@ impl Tally {
         }
     }
 
-    /// Whether all bots play with as many others as they should.
+    /// Whether each bot is in a match with the requested number of players.
     pub(super) fn is_complete(&self) -> bool {
         !self.latest.is_empty() && self.latest.iter().all(|one| one.present == self.players)
     }
@@ -113,8 +113,8 @@ impl Tally {
         self.sum(|one| one.updates)
     }
 
-    /// Report of a success, or the reason of a failure. Games of replicated objects have no states
-    /// that must be equal.
+    /// Report of a success, or the reason of a failure. Replica games have no states that must be
+    /// equal.
     pub(super) fn verdict(&self, only: Option<Path>, compares: bool) -> Result<String, String> {
         let refusals: BTreeSet<&String> = self.latest.iter().filter_map(|one| one.refused.as_ref()).collect();
         let missing = self.latest.iter().filter(|one| one.present != self.players).count();

@@ -1,7 +1,8 @@
-//! The game of chaos matches: any difference of state or input spreads within a frame.
+//! The game of chaos matches: any difference of state or input spreads to the whole state within a
+//! frame.
 //!
-//! An input names its player's stay and its count, so that a lost, moved or invented one shows.
-//! Called by sessions and by the harness. Absent: sessions.
+//! An input contains the stay of its player and a count, so that a lost, moved or invented one is
+//! found. Called by sessions and by the harness. Absent: sessions.
 
 use std::cell::Cell;
 
@@ -27,8 +28,8 @@ pub(super) struct MixGame {
     pub(super) bulk: Vec<u32>,
 }
 
-/// Whether a word repeats itself: 8 KB do and the next 8 KB do not, so that part of a state can be
-/// compressed.
+/// Whether a word of `bulk` repeats the one before: alternately for 8 KB, so that half of a state
+/// can be compressed.
 fn is_thick(nth: u32) -> bool {
     (nth / 2_048).is_multiple_of(2)
 }
@@ -54,17 +55,16 @@ impl Game for MixGame {
 }
 
 thread_local! {
-    /// Whether the next tick of a game on this thread damages its state, as a bad memory cell
-    /// would.
+    /// Whether the next tick on this thread damages its state, as a bad memory cell would.
     static FLIP: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Damages the state of the machine that ticks next.
+/// Damages the state of the peer that ticks next.
 pub(super) fn flip_a_bit() {
     FLIP.set(true);
 }
 
-/// Cancels the damage. True if no machine has ticked since.
+/// Cancels the damage. True if no peer has ticked since.
 pub(super) fn heal_the_bit() -> bool {
     FLIP.take()
 }

@@ -1,8 +1,8 @@
-//! Confirmed rosters and states of all branches, and the state a straight run gives.
+//! Confirmed rosters and states of all branches, against which peers are compared, and a run of the
+//! surviving branch from recorded inputs alone.
 //!
 //! Frames form a tree, as branches fork and are abandoned; a joiner starts at a node of its donor.
-//! Called by `machine.rs` and `company.rs`; the surviving branch is played again in the end.
-//! Absent: sessions, packets.
+//! Called by `machine.rs` and `company.rs`. Absent: sessions, packets.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ struct Confirmed {
 pub(super) struct Chronicle {
     all: Vec<Confirmed>,
     known: BTreeMap<(u64, Frame), Place>,
-    /// By branch, the newest node that any of its peers confirmed.
+    /// Newest node that any peer confirmed, by branch.
     newest: BTreeMap<u64, Place>,
 }
 
@@ -60,7 +60,7 @@ impl Chronicle {
         hasher.finish()
     }
 
-    /// Digest of a straight run at a node.
+    /// Hash of the state at a node in a run from recorded inputs alone.
     pub(super) fn digest(&self, place: Place) -> Option<u64> {
         self.at(place).map(|confirmed| confirmed.digest)
     }
@@ -70,8 +70,8 @@ impl Chronicle {
         self.at(place).map(|confirmed| confirmed.seating)
     }
 
-    /// A peer confirmed the frame after `before`. An error if another peer of this branch confirmed
-    /// it differently.
+    /// Records that a peer confirmed the frame after `before`. An error if another peer of this
+    /// branch confirmed it differently.
     pub(super) fn confirm(
         &mut self,
         by: usize,
@@ -94,7 +94,7 @@ impl Chronicle {
         Ok(place)
     }
 
-    /// Records how far a peer of this branch is.
+    /// Records the newest frame of a peer of this branch.
     pub(super) fn note(&mut self, history: u64, place: Place) {
         let frame = self.frame(place);
         let newest = *self.newest.entry(history).or_insert(place);

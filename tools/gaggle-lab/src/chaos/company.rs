@@ -18,9 +18,9 @@ use super::stranger::Stranger;
 
 /// Virtual time of a step.
 const STEP: Micros = Micros::from_millis(2);
-/// Time after healing within which all must be in one match.
+/// Timeout after healing for all to be in one match.
 const HEAL_LIMIT: Micros = Micros::from_secs(40);
-/// Time within which a damaged state is recovered.
+/// Timeout for recovering a damaged state.
 const DAMAGE_LIMIT: Micros = Micros::from_secs(20);
 /// Longest time a damaged state that was sent can take to arrive.
 const UNDER_WAY: Micros = Micros::from_secs(5);
@@ -47,12 +47,12 @@ pub(super) struct Shown {
     pub(super) entries_held_most: u32,
     /// Most bytes that a machine held, of all that were switched off at some time.
     pub(super) bytes_held_most: u64,
-    /// Enough peers play to outvote a damaged state.
+    /// Whether enough peers play to outvote a damaged state.
     pub(super) can_recover: bool,
-    /// The match goes on whichever peer is lost. Of two that need a majority only one can go on
-    /// without the other.
+    /// Whether the match goes on without any one peer. Of two peers that need a majority neither
+    /// goes on without the other, or only one does.
     pub(super) goes_on: bool,
-    /// A majority was lost for good, so no peer could go on.
+    /// Whether a majority was lost for good, so that the match stalled.
     pub(super) stood_still: bool,
     /// A peer with another build tried to join; `strangers_refused` counts its rejections.
     pub(super) with_stranger: bool,
@@ -84,7 +84,7 @@ pub(super) struct Cluster {
     entries_watched_most: u32,
     bytes_held_most: u64,
     watchers_came: u64,
-    /// All is healed: machines record the states they hold.
+    /// Whether all faults are healed, so that peers record the states they hold.
     ending: bool,
     damaged_until: Micros,
     /// Time until which a joiner may receive a damaged state.
@@ -196,7 +196,7 @@ impl Cluster {
             || self.machines.iter().any(misses)
         {
             if self.net.now() >= healed_at + HEAL_LIMIT {
-                // Without a majority no peer may go on, as configured.
+                // Without a majority no peer may go on, which is the configured policy.
                 stood_still = self.plan.majority && !self.majority_lives();
                 if stood_still {
                     break;
@@ -567,8 +567,8 @@ impl Cluster {
     /// Checks that memory stays bounded, however long the match was.
     fn expect_bounded(&self) -> Result<(), String> {
         let reach = self.plan.lookahead_frames();
-        // What waits to be simulated, what is kept behind it, and one feed: to those who watch it
-        // may bring two reaches at once.
+        // Inputs not simulated yet, inputs kept behind them, and one feed; a feed to a spectator
+        // may bring twice as many at once.
         let (most, watched) = (self.entries_held_most, self.entries_watched_most);
         if most > 4 * reach + 3 || watched > 6 * reach {
             return Err(format!("{most} entries of one stream were held, {watched} by those who watch"));

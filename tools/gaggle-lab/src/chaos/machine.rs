@@ -60,7 +60,7 @@ impl Tally {
     }
 }
 
-/// Records of a match that all machines share.
+/// Records of a match that all peers share.
 #[derive(Debug, Default)]
 pub(super) struct Books {
     pub(super) presses: Presses,
@@ -68,7 +68,8 @@ pub(super) struct Books {
     /// Joins and leaves with their frame: each counts once, however many peers report it.
     pub(super) joins: BTreeSet<(PeerId, Frame)>,
     pub(super) leaves: BTreeSet<(PeerId, Frame)>,
-    /// A peer's state is damaged, or was when it was sent to a joiner that may not have it yet.
+    /// Whether the state of a peer is damaged, or was when it was sent to a joiner that may not
+    /// have it yet.
     pub(super) damaged: bool,
     /// Joins of peers with two players.
     pub(super) joins_of_two: BTreeSet<(PeerId, Frame)>,
@@ -96,10 +97,11 @@ pub(super) struct Machine {
     straight: MixGame,
     place: Place,
     straight_of: Option<Stay>,
-    /// Frame at which the state was damaged; it differs until it is recovered.
+    /// Frame at which the state was damaged. It differs from the right one until it is recovered.
     pub(super) damaged: Option<Frame>,
     flip_next: bool,
-    /// It spectates and got a damaged state: what it shows is not compared until it gets another.
+    /// Whether it spectates and got a damaged state. Its frames are not compared until it gets
+    /// another one.
     pub(super) misled: bool,
     /// Hashes of the states it held lately, by frame, if they are wanted: in one branch and
     /// undamaged.
@@ -163,7 +165,7 @@ impl Machine {
         self.timeline.session()
     }
 
-    /// Whether it is a member, as far as it knows.
+    /// Whether it considers itself a member.
     pub(super) fn plays(&self) -> bool {
         self.on && self.session().is_member()
     }
@@ -340,8 +342,8 @@ impl Machine {
             };
             let mut seating = seating(session.roster(), frame, presses);
             if session.is_spectating() && inputs.present_slots() != chronicle::present(&seating) {
-                // So many frames may arrive at once that the roster has dropped a peer that left
-                // meanwhile; other peers' rosters had it.
+                // A burst of frames may include the departure of a peer, whose slot the roster has
+                // dropped since; the rosters of other peers had it.
                 let seen =
                     chronicle.find(history, self.place, frame).and_then(|place| chronicle.seating(place));
                 seating = seen.unwrap_or(seating);
@@ -376,13 +378,13 @@ impl Machine {
             return Ok(());
         }
         if stay == Stay::default() {
-            // It starts with the first frame, as the second game does.
+            // It starts with the first frame, so the second game can follow it.
             self.straight_of = Some(stay);
             return Ok(());
         }
         let at = books.chronicle.frame(self.place);
         if at == session.start_frame() && !books.chronicle.knows(session.branch_id()) {
-            // It goes on alone from where it was.
+            // It goes on alone, from its own state.
             self.straight_of = Some(stay);
             return Ok(());
         }

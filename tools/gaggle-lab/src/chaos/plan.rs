@@ -11,7 +11,7 @@ use gaggle_timeline::{Quorum, TimelineConfig};
 
 use super::broth::SLOTS;
 
-/// Bytes a machine may hold beside states, however long it plays.
+/// Most bytes a peer may hold beside states, however long it plays.
 const BESIDE_STATES_BYTES: u64 = 1_000_000;
 
 /// Players needed to outvote a damaged state; with fewer, states are not damaged.
@@ -24,8 +24,8 @@ pub(super) struct Plan {
     pub(super) machines: usize,
     /// Number of players of each machine.
     pub(super) players: Vec<usize>,
-    /// Spectators, after the players. The second one is linked only to the first, which forwards
-    /// what it sees.
+    /// Spectators, numbered after the players. The second one is linked only to the first, which
+    /// forwards what it receives.
     pub(super) watchers: usize,
     pub(super) minutes: u64,
     pub(super) latency_ms: u64,
@@ -49,9 +49,9 @@ pub(super) enum Fault {
     Leave,
     Crash,
     CrashLead,
-    /// Two at once, the leader among them.
+    /// Two crashes at once, one of them of the leader.
     CrashTwo,
-    /// A page is loaded anew.
+    /// A peer restarts at once, like a reloaded page.
     Reload,
     Partition,
     Isolate,
@@ -70,17 +70,17 @@ pub(super) enum Fault {
 pub(super) const MACHINES: RangeInclusive<i64> = 2..=8;
 /// Range of playing peers drawn by default.
 pub(super) const MACHINES_DRAWN: RangeInclusive<u8> = 3..=6;
-/// One match in so many has a peer with another build.
+/// One match in this many has a peer with another build.
 const STRANGER_IN: u32 = 4;
-/// One match in so many has a large state, of which half can be compressed.
+/// One match in this many has a large state, of which half can be compressed.
 const LARGE_IN: u32 = 50;
 const LARGE_BYTES: usize = 4 << 20;
-/// One match in so many is lockstep.
+/// One match in this many is lockstep.
 const LOCKSTEP_IN: u32 = 4;
-/// Who only watches, at most.
+/// Most spectators of a match.
 const WATCHERS_MAX: usize = 3;
 
-/// One player at each machine, and two at some while slots are left.
+/// One player on each peer, and two on some while slots are left.
 fn draw_players(rng: &mut Prng, machines: usize) -> Vec<usize> {
     let mut players = vec![1; machines];
     let mut seats_left = SLOTS - machines;
@@ -100,7 +100,7 @@ impl Plan {
         let drawn = least + rng.below(u32::from(most - least) + 1) as u8;
         let machines = usize::from(machines.unwrap_or(drawn));
         let mut company = Prng::stream(seed, 3);
-        // From a stream of its own, so that older draws keep their values.
+        // Drawn from a stream of its own, so that older draws keep their values.
         let mut oddity = Prng::stream(seed, 4);
         let (stranger, large) = (oddity.below(STRANGER_IN) == 0, oddity.below(LARGE_IN) == 0);
         let lockstep = Prng::stream(seed, 5).below(LOCKSTEP_IN) == 0;
@@ -115,7 +115,7 @@ impl Plan {
             jitter_ms: u64::from(rng.below(30)),
             loss_per_mille: [0, 0, 10, 30, 80][rng.below(5) as usize],
             bursts: rng.below(3) == 0,
-            // Drawn all the same, so that the rest of the match is what it was.
+            // Drawn in any case, so that later draws keep their values.
             window_frames: match ([8, 8, 8, 6, 12][rng.below(5) as usize], lockstep) {
                 (_, true) => 0,
                 (window, false) => window,
@@ -157,8 +157,8 @@ impl Plan {
         config.prediction_frames_max() + config.input_delay_range.1.max(config.input_delay_frames) + 1
     }
 
-    /// Most bytes a machine may hold: states of a window and of the last checks, one imported and
-    /// eight sent, as many again on their way, and all beside states.
+    /// Most bytes a peer may hold: states of a window and of the last checksums, one imported and
+    /// eight sent, as many again in flight, and all beside states.
     pub(super) fn bytes_max(&self) -> u64 {
         let states = 2 * (u64::from(self.window_frames) + 4 + 1 + 8);
         states * self.state_bytes as u64 + BESIDE_STATES_BYTES
@@ -180,12 +180,12 @@ impl Plan {
         }
     }
 
-    /// Machines on the network, the one with another build included.
+    /// Peers on the network, including the one with another build.
     pub(super) fn places(&self) -> usize {
         self.all() + usize::from(self.stranger)
     }
 
-    /// Machines that play or spectate.
+    /// Peers that play or spectate.
     pub(super) fn all(&self) -> usize {
         self.machines + self.watchers
     }

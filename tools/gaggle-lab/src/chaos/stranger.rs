@@ -14,7 +14,7 @@ use super::broth::{MixGame, Press};
 /// Time after which it restarts and tries again.
 const KNOCK_INTERVAL: Micros = Micros::from_secs(7);
 
-/// A machine with another build of the game.
+/// Peer with another build of the game.
 pub(super) struct Stranger {
     /// Index of the machine on the network.
     index: usize,
@@ -25,7 +25,7 @@ pub(super) struct Stranger {
     pub(super) refused: u64,
 }
 
-/// One attempt, at all peers that are on.
+/// One attempt to join, at all running peers.
 struct Knocks {
     timeline: Timeline<MixGame>,
     exchange: Driver,
@@ -43,7 +43,7 @@ impl Stranger {
         net.id(self.index)
     }
 
-    /// Runs the ticks that are due. `on` has the machines that are switched on.
+    /// Runs the ticks that are due. `on` has the running peers.
     pub(super) fn step(&mut self, net: &SimNet, config: &TimelineConfig, on: &[usize]) -> Result<(), String> {
         if net.now() >= self.next_knock {
             self.next_knock = net.now() + KNOCK_INTERVAL;

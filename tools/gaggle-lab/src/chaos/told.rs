@@ -1,6 +1,6 @@
-//! Check of one peer's events: each once, in order, none missing.
+//! Check of the events of one peer: each once, in order, none missing.
 //!
-//! A reader of the events alone must know the players, the leader and changes of branch. Called by
+//! Who plays, who leads and which branch it is must follow from the events alone. Called by
 //! `machine.rs`. Absent: inputs and states.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use gaggle_timeline::{Session, SessionEvent};
 
 use super::broth::Press;
 
-/// Last event about a peer that is not heard from.
+/// Last event about a silent peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Silence {
     Interrupted,
@@ -32,7 +32,7 @@ pub(super) struct Stay {
     pub(super) states_taken: u64,
 }
 
-/// Knowledge of a session after a tick.
+/// Roster, leader and branch of a session after a tick.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Known {
     /// Players and their slots.
@@ -42,7 +42,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Knowledge at the last confirmed frame; none before the first one of a stay.
+    /// State at the last confirmed frame; none before the first one of a stay.
     pub(super) fn by(session: &Session<Press>) -> Option<Known> {
         let frame = session.confirmed_frame();
         let here = session.roster().iter().filter(|row| row.is_present_at(frame));
@@ -63,7 +63,7 @@ pub(super) struct Told {
     pub(super) stay_began: bool,
     /// A change of branch was reported since the last comparison.
     history_changed: bool,
-    /// Knowledge of a reader of all events; none until it sees a match and reads the roster.
+    /// Roster, leader and branch as the events tell; none until a match begins.
     known: Option<Known>,
     happened: BTreeSet<(Happening, PeerId, Frame)>,
     /// By peer, desyncs detected and not located yet.
@@ -162,7 +162,7 @@ impl Told {
         }
     }
 
-    /// Compares the events of a tick with the session's knowledge and its count of recoveries.
+    /// Compares what the events of a tick told with the session and its count of recoveries.
     pub(super) fn expect(&mut self, now: Option<Known>, recoveries: u64) -> Result<(), String> {
         if self.recoveries != recoveries {
             let told = self.recoveries;

@@ -1,11 +1,11 @@
-//! Parts: fields of structs, files per type, lines per file.
+//! Parts: fields of structs and who sees them, files per type, lines per file.
 //!
 //! Called by `tidy::counted`. Absent: which parts there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Finding;
 use super::tree::{File, Tree};
+use super::{Finding, code};
 
 /// Fields of a struct; exempt are settings, counters and wire records.
 const FIELDS_MAX: usize = 20;
@@ -15,44 +15,82 @@ const IMPL_FILES_MAX: usize = 3;
 const LINES_MAX: usize = 500;
 /// Endings of type names without a limit of fields.
 const EXEMPT: [&str; 4] = ["Config", "Stats", "Options", "Rules"];
+/// Types whose fields every part uses: settings, time, randomness and queues of a session.
+const CONTEXT: &str = "Cx";
 
 /// Finds structs with too many fields, types in too many files, files that are too long.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let sources: Vec<&File> = tree.ending(".rs").filter(|file| file.path.contains("/src/")).collect();
+    let sources = code::sources(tree);
     let mut findings: Vec<Finding> = sources.iter().flat_map(|file| wide_structs(file)).collect();
     findings.extend(sources.iter().filter_map(|file| long_file(file)));
     findings.extend(spread_types(&sources));
     findings
 }
 
-/// Lines before the tests of a file.
-fn code(file: &File) -> impl Iterator<Item = (usize, &str)> {
-    file.lines().take_while(|(_, line)| !line.starts_with("mod tests {"))
+/// Top folders whose parts hide their fields.
+const HIDING: [&str; 3] = ["core/", "shell/", "apps/"];
+
+/// Finds parts with visible fields: a struct whose methods change it, and whose fields others can
+/// change past them. Records, which have no such methods, may show all they have.
+pub(super) fn check_fields(tree: &Tree) -> Vec<Finding> {
+    let sources = code::sources(tree).into_iter();
+    let counted = sources.filter(|file| HIDING.iter().any(|top| file.path.starts_with(top)));
+    counted.flat_map(open_parts).collect()
+}
+
+fn open_parts(file: &File) -> Vec<Finding> {
+    let mut changing: BTreeSet<&str> = BTreeSet::new();
+    let mut of = None;
+    for (_, line) in code::before_tests(file) {
+        if line.starts_with("impl") {
+            of = implemented(line);
+        } else if line.contains("fn ") && line.contains("&mut self") {
+            changing.extend(of);
+        }
+    }
+    let is_part = |name: &str| name != CONTEXT && changing.contains(name);
+    let structs = structs(file).into_iter().filter(|(_, name, _)| is_part(name));
+    structs
+        .filter_map(|(line, name, fields)| {
+            let count = fields.iter().filter(|field| field.starts_with("pub")).count();
+            let message =
+                format!("`{name}` has methods that change it and {count} visible fields: hide them");
+            (count > 0).then(|| Finding::at(&file.path, line, message))
+        })
+        .collect()
+}
+
+/// Structs with named fields, settings and counters left out: line, name, lines of fields.
+fn structs(file: &File) -> Vec<(usize, &str, Vec<&str>)> {
+    let mut all: Vec<(usize, &str, Vec<&str>)> = Vec::new();
+    let mut is_open = false;
+    for (number, line) in code::before_tests(file) {
+        if line.starts_with('}') {
+            is_open = false;
+        } else if let Some(name) = struct_name(line) {
+            is_open = !EXEMPT.iter().any(|ending| name.ends_with(ending));
+            if is_open {
+                all.push((number, name, Vec::new()));
+            }
+        } else if is_open
+            && is_field(line)
+            && let Some((_, _, fields)) = all.last_mut()
+        {
+            fields.push(line.trim());
+        }
+    }
+    all
 }
 
 fn wide_structs(file: &File) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut open: Option<(usize, String, usize)> = None;
-    for (number, line) in code(file) {
-        if let Some((at, name, fields)) = &mut open {
-            if line.starts_with('}') {
-                if *fields > FIELDS_MAX {
-                    let message = format!(
-                        "`{name}` has {fields} fields, at most {FIELDS_MAX}: find the parts it is made of"
-                    );
-                    findings.push(Finding::at(&file.path, *at, message));
-                }
-                open = None;
-            } else if is_field(line) {
-                *fields += 1;
-            }
-        } else if let Some(name) = struct_name(line)
-            && !EXEMPT.iter().any(|ending| name.ends_with(ending))
-        {
-            open = Some((number, name.to_string(), 0));
-        }
-    }
-    findings
+    let wide = structs(file).into_iter().filter(|(_, _, fields)| fields.len() > FIELDS_MAX);
+    wide.map(|(line, name, fields)| {
+        let count = fields.len();
+        let message =
+            format!("`{name}` has {count} fields, at most {FIELDS_MAX}: find the parts it is made of");
+        Finding::at(&file.path, line, message)
+    })
+    .collect()
 }
 
 /// Name of a struct with named fields that begins at the left margin.
@@ -70,8 +108,7 @@ fn is_field(line: &str) -> bool {
 }
 
 fn long_file(file: &File) -> Option<Finding> {
-    // The attribute above the tests is not counted.
-    let lines = code(file).filter(|(_, line)| *line != "#[cfg(test)]").count();
+    let lines = code::before_tests(file).count();
     let message = format!("{lines} lines without tests, at most {LINES_MAX}");
     (lines > LINES_MAX).then(|| Finding::of_file(&file.path, message))
 }
@@ -80,7 +117,7 @@ fn spread_types(sources: &[&File]) -> Vec<Finding> {
     let mut files: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for file in sources {
         let krate = file.path.split("/src/").next().unwrap_or_default();
-        for name in code(file).filter_map(|(_, line)| implemented(line)) {
+        for name in code::before_tests(file).filter_map(|(_, line)| implemented(line)) {
             files.entry((krate, name)).or_default().insert(&file.path);
         }
     }
@@ -135,6 +172,19 @@ mod tests {
         };
         assert_eq!(of("pub struct Session<I>").len(), 1);
         assert_eq!(of("pub struct SessionConfig").len(), 0);
+    }
+
+    #[test]
+    fn part_with_visible_fields_is_found_and_record_is_not() {
+        let of = |methods: &str| {
+            let fields = "    pub(crate) a: u8,\n    b: u8,\n";
+            let text = format!("struct Part<I> {{\n{fields}}}\n\nimpl<I> Part<I> {{\n    {methods}\n}}\n");
+            texts(&check_fields(&Tree::of(&[("core/a/src/lib.rs", &text)])))
+        };
+        let found = of("fn set(&mut self) {}");
+        let message = "`Part` has methods that change it and 1 visible fields: hide them";
+        assert_eq!(found, [format!("core/a/src/lib.rs:1: {message}")]);
+        assert_eq!(of("fn get(&self) {}"), [""; 0]);
     }
 
     #[test]

@@ -9,7 +9,10 @@ use super::words::words_in;
 /// Letters of a test's name.
 const LETTERS_MAX: usize = 60;
 
-/// Finds test names that are too long or contain a banned word.
+/// Words that a name does without.
+const ARTICLES: [&str; 3] = ["a", "an", "the"];
+
+/// Finds test names that are too long or contain a banned word or an article.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.ending(".rs") {
@@ -29,6 +32,9 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
                         number,
                         format!("`{word}` in `{name}`: {instead}"),
                     ));
+                } else if let Some(article) = name.split('_').find(|word| ARTICLES.contains(word)) {
+                    let message = format!("`{article}` in `{name}`: leave articles out");
+                    findings.push(Finding::at(&file.path, number, message));
                 }
             }
         }
@@ -56,5 +62,13 @@ mod tests {
         assert_eq!(count(&format!("fn {long}() {{}}")), 0);
         assert_eq!(count(&format!("#[test]\n#[should_panic]\nfn {}{}_waits() {{}}", "no", "body")), 1);
         assert_eq!(count("#[test]\nfn peer_waits_without_input() {}\nfn other() {}"), 0);
+    }
+
+    #[test]
+    fn article_is_found_as_whole_word() {
+        let article = ARTICLES[0];
+        assert_eq!(count(&format!("#[test]\nfn {article}_peer_waits() {{}}")), 1);
+        assert_eq!(count(&format!("#[tokio::test]\nasync fn peer_of_{article}_match() {{}}")), 1);
+        assert_eq!(count("#[test]\nfn answer_of_another_thread_is_theirs() {}"), 0);
     }
 }

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_is_played_and_jumped_about_in() {
+    fn replay_plays_and_seeks() {
         let mut cinema = Cinema::open(half_a_minute(), 0).unwrap();
         assert_eq!((cinema.position(), cinema.damage()), ((0, 1800), None));
         assert_eq!(cinema.levels().first().map(|wave| wave.1), Some(1));

@@ -66,7 +66,7 @@ impl World {
                 };
                 let idle = links.clone().all(|link| places.clone().all(|place| !duty(link, place)));
                 idle && session.is_member()
-                    && session.objects.dirty.is_empty()
+                    && session.objects.dirty().is_empty()
                     && session.authority.succeeding(&session.objects).next().is_none()
             })
     }
@@ -76,7 +76,7 @@ impl World {
         let mut text = String::new();
         for (index, session) in self.machines.iter().enumerate() {
             let Some(session) = session else { continue };
-            text += &format!("\n{index} is {:?}", session.members.me.id);
+            text += &format!("\n{index} is {:?}", session.members.me().id);
             let Some(place) = session.objects.find(id) else { continue };
             text += &format!(": {:?}", session.objects[place]);
             for link in session.peers.iter() {
@@ -105,9 +105,9 @@ impl World {
             }
             noise += &format!(
                 "\n{index}: {} dirty, tick {}, {:?}",
-                session.objects.dirty.len(),
+                session.objects.dirty().len(),
                 session.cx.tick,
-                session.members.roster
+                session.members.roster()
             );
             for place in session.authority.succeeding(&session.objects) {
                 noise += &format!("\n{index} inherits {:?}", session.objects[place]);

@@ -14,12 +14,12 @@ fn spectator_that_writes_loses_its_link() {
         world.run_ms(500);
         assert_eq!(liar(&mut world).get::<Cube>(id), Some(cube(1)));
         let now = world.now;
-        let tag = liar(&mut world).members.me.id.tag;
+        let tag = liar(&mut world).members.me().id.tag;
         match lie {
             // It has authority over objects that no peer gave it.
             0 => {
                 let eye = liar(&mut world);
-                eye.members.spectator = false;
+                eye.members.pretend_to_play();
                 eye.admit(9);
                 eye.claim(id).unwrap();
             }

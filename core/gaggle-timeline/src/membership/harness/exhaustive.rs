@@ -174,7 +174,7 @@ impl State {
                         steps.push(Step::Trust(index, other));
                     }
                 }
-                if self.luck.goodbyes > 0 && !machine.leaving {
+                if self.luck.goodbyes > 0 && !machine.own_stream.is_leaving() {
                     steps.push(Step::Goodbye(index));
                 }
             }
@@ -231,7 +231,7 @@ impl State {
     }
 
     fn within_bounds(&self) -> bool {
-        let numbers = self.world.nodes.iter().map(|node| node.machine.number_seen);
+        let numbers = self.world.nodes.iter().map(|node| node.machine.number_seen());
         self.world.net.len() <= MESSAGES_MAX && numbers.max() <= Some(BALLOT_MAX)
     }
 

@@ -270,7 +270,7 @@ impl World {
         }
         let machine = &self.nodes[index].machine;
         let ended = machine.own_end().is_some_and(|end| end <= machine.confirmed());
-        if ended || machine.leaving && round > 100 {
+        if ended || machine.own_stream.is_leaving() && round > 100 {
             if self.nodes.iter().filter(|node| node.alive).count() > 1 {
                 self.node_mut(index).alive = false;
             } else {

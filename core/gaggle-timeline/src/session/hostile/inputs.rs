@@ -8,9 +8,10 @@ use super::{Cluster, Mail, peer, reword};
 use crate::announce;
 use crate::event::{PeerFault, RejectReason, SessionEvent};
 use crate::membership::{self, EntryControl, EntryRange};
-use crate::packet::{Packet, Runs, RunsWriter, TAG_MAX};
+use crate::packet::{Packet, TAG_MAX};
 use crate::relay::{Backfill, Other};
 use crate::roster::StreamId;
+use crate::runs::{Runs, RunsWriter};
 
 #[test]
 fn claim_of_foreign_slot_is_rejected() {

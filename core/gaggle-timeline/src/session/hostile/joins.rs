@@ -393,7 +393,7 @@ fn silent_admitted_joiner_is_evicted() {
                 |packet| {
                     let told = u16::from(packet.runs.carried);
                     packet.newest_low = packet.newest_low.wrapping_sub(told);
-                    packet.runs = crate::packet::Runs { carried: 0, changes: 0, dense: false, bytes: &[] };
+                    packet.runs = crate::runs::Runs { carried: 0, changes: 0, dense: false, bytes: &[] };
                 },
                 |value| value,
             );
