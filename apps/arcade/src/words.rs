@@ -71,8 +71,8 @@ pub(crate) fn line_for(event: &RoomEvent, has_company: bool, watches: bool, are_
         RoomEvent::Rejected { name, reason, .. } if reason.is_other_build() => {
             warning(format!("{name} has another version. Reload to play together."))
         }
-        RoomEvent::Rejected { name, .. } => warning(format!("The line to {name} broke.")),
-        RoomEvent::LineTooSlow { name, .. } => warning(format!("The line to {name} is too slow for this.")),
+        RoomEvent::Rejected { name, .. } => warning(format!("The link to {name} broke.")),
+        RoomEvent::LinkTooSlow { name, .. } => warning(format!("The link to {name} is too slow for this.")),
         RoomEvent::StateTooLarge { .. } => warning("This match is too large to join. Open another room."),
         RoomEvent::RequestRejected { rejection: refusal, .. } => warning(sentence(&refusal.text)),
         _ => None,

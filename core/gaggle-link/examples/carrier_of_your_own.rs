@@ -91,7 +91,7 @@ impl Harness for Three {
         self.now
     }
 
-    fn dead_after(&self) -> Micros {
+    fn timeout(&self) -> Micros {
         LinkConfig::default().timeout
     }
 }

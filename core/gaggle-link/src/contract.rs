@@ -56,7 +56,7 @@ pub trait Harness {
     fn wait(&mut self) -> Micros;
 
     /// Timeout of these transports for a silent peer.
-    fn dead_after(&self) -> Micros {
+    fn timeout(&self) -> Micros {
         Micros::from_secs(3)
     }
 }
@@ -82,10 +82,10 @@ pub enum Progress {
 }
 
 impl<T: Transport> Run<T> {
-    /// A run of this rule with three new transports. `dead_after` is their timeout for a silent
+    /// A run of this rule with three new transports. `timeout` is their timeout for a silent
     /// peer.
-    pub fn new(point: Rule, transports: Vec<T>, dead_after: Micros) -> Run<T> {
-        Run { point, room: Room::new(transports, dead_after), began_at: None }
+    pub fn new(point: Rule, transports: Vec<T>, timeout: Micros) -> Run<T> {
+        Run { point, room: Room::new(transports, timeout), began_at: None }
     }
 
     /// Polls the transports and performs the next actions of the rule.
@@ -108,7 +108,7 @@ impl<T: Transport> Run<T> {
 /// If the transport violates it.
 pub fn run<S: Harness>(point: Rule, mut stage: S) -> Result<(), Failure> {
     let transports = stage.transports();
-    let mut trial = Run::new(point, transports, stage.dead_after());
+    let mut trial = Run::new(point, transports, stage.timeout());
     loop {
         match trial.step(stage.wait()) {
             Progress::Running => {}

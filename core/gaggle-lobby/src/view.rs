@@ -353,6 +353,12 @@ impl RoomView {
         self.host_starts || !self.drop_in
     }
 
+    /// Version of the game, as players know it: the build without its fingerprint. Empty if the
+    /// game names no version.
+    pub fn version(&self) -> &str {
+        version(&self.build)
+    }
+
     /// Slots of all players.
     pub fn occupied_slots(&self) -> SlotSet {
         self.members.iter().fold(SlotSet::EMPTY, |slots, member| slots.union(member.slots()))
@@ -484,6 +490,11 @@ impl RoomView {
             change(member);
         }
     }
+}
+
+/// Version in a build, which is a version, a dash and a fingerprint without meaning for players.
+pub(crate) fn version(build: &Label) -> &str {
+    build.as_str().rsplit_once('-').map_or(build.as_str(), |(version, _)| version)
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(crate) struct Object {
     /// Whether this peer is the successor.
     pub(crate) inheriting: bool,
     /// It is on the session's list of tombstones.
-    pub(crate) buried: bool,
+    pub(crate) tombstone_listed: bool,
     /// It exists, but no peer sends it to this one.
     pub(crate) hidden: bool,
     pub(crate) id: ObjectId,
@@ -204,7 +204,7 @@ impl ObjectStore {
             dirty: false,
             orphan: false,
             orphan_listed: false,
-            buried: false,
+            tombstone_listed: false,
             inheriting: false,
             orphan_since: Micros::ZERO,
             changed_at: Micros::ZERO,

@@ -251,13 +251,10 @@ impl TimelineConfig {
         }
     }
 
-    /// Up to `window_frames` frames are simulated on predicted input, and resimulated where the
+    /// Up to `prediction_frames` frames are simulated on predicted input, and resimulated where the
     /// prediction was wrong.
-    pub fn rollback(window_frames: u32) -> TimelineConfig {
-        TimelineConfig {
-            late_policy: LatePolicy::Stall { prediction_frames: window_frames },
-            ..TimelineConfig::default()
-        }
+    pub fn rollback(prediction_frames: u32) -> TimelineConfig {
+        TimelineConfig { late_policy: LatePolicy::Stall { prediction_frames }, ..TimelineConfig::default() }
     }
 
     /// Prediction the adapting delay may leave, in quarters of a frame: one frame less than the
@@ -270,7 +267,7 @@ impl TimelineConfig {
     /// Frames that may be simulated on predicted input, at the start of a match.
     pub fn prediction_frames(&self) -> u32 {
         match self.late_policy {
-            LatePolicy::Stall { prediction_frames: window_frames } => window_frames,
+            LatePolicy::Stall { prediction_frames } => prediction_frames,
         }
     }
 

@@ -160,7 +160,7 @@ pub enum SessionEvent {
     /// Round trips to a peer have been longer for seconds than prediction window and input delay
     /// cover together. The match runs slower than it should, and a peer that joins over such a link
     /// may not be admitted.
-    LineTooSlow {
+    LinkTooSlow {
         /// Peer at the other end.
         peer: PeerId,
         /// Measured round trip.

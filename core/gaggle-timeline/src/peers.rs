@@ -392,7 +392,7 @@ impl PeerTable {
         let trusted = self.all.iter_mut().filter(|remote| remote.is_trusted());
         for remote in trusted.filter(|remote| remote.is_open || all) {
             if let Some(rtt) = remote.time.take_slow(cx.now, max) {
-                cx.events.push(SessionEvent::LineTooSlow { peer: remote.peer, rtt, max });
+                cx.events.push(SessionEvent::LinkTooSlow { peer: remote.peer, rtt, max });
             }
         }
     }

@@ -41,7 +41,7 @@ mod tests {
     const CONFIG: RecorderConfig = RecorderConfig { keyframe_interval_frames: 100, chunk_frames: 30 };
 
     fn info() -> ReplayInfo {
-        ReplayInfo { game_fingerprint: 77, frames_per_second: 60, slots: 3 }
+        ReplayInfo { game_fingerprint: 77, tick_rate: 60, slots: 3 }
     }
 
     /// A match of 1,000 frames in which a player joins and leaves: the file, and the hash of every

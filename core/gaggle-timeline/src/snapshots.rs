@@ -19,9 +19,9 @@ pub struct Snapshots<S> {
 
 impl<S> Snapshots<S> {
     /// A ring for a session with this prediction window.
-    pub fn new(window_frames: u32) -> Self {
+    pub fn new(prediction_frames: u32) -> Self {
         Snapshots {
-            recent: (0..window_frames + SNAPSHOTS_EXTRA).map(|_| None).collect(),
+            recent: (0..prediction_frames + SNAPSHOTS_EXTRA).map(|_| None).collect(),
             kept: Vec::with_capacity(KEPT_MAX),
         }
     }

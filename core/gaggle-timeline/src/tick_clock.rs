@@ -22,7 +22,7 @@ const BEHIND_TICKS_MAX: u32 = 300;
 /// ```
 #[derive(Debug, Clone)]
 pub struct TickClock {
-    frames_per_second: u64,
+    tick_rate: u64,
     last: Micros,
     /// Time not yet turned into ticks, in millionths of a tick times a million.
     owed: u64,
@@ -33,15 +33,15 @@ const TICK: u64 = 1_000_000_000_000;
 
 impl TickClock {
     /// A clock that starts now.
-    pub fn new(frames_per_second: u32, now: Micros) -> Self {
-        TickClock { frames_per_second: frames_per_second.max(1).into(), last: now, owed: 0 }
+    pub fn new(tick_rate: u32, now: Micros) -> Self {
+        TickClock { tick_rate: tick_rate.max(1).into(), last: now, owed: 0 }
     }
 
     /// Ticks to run now, at a speed in millionths of the game's own.
     pub fn ticks_due(&mut self, now: Micros, speed_ppm: u32) -> u32 {
         let passed_us = now.since(self.last).get().min(3_600_000_000);
         self.last = self.last.max(now);
-        self.owed = self.owed.saturating_add(passed_us * self.frames_per_second * u64::from(speed_ppm));
+        self.owed = self.owed.saturating_add(passed_us * self.tick_rate * u64::from(speed_ppm));
         if self.owed / TICK > BEHIND_TICKS_MAX.into() {
             self.owed = u64::from(TICKS_AT_ONCE_MAX) * TICK;
         }

@@ -39,7 +39,7 @@ fn expect_shown<G: Game>(replay: &Replay<'_, G>, shown: &Shown, at_least: usize)
 
 #[test]
 fn all_peers_write_same_replay() {
-    let info = ReplayInfo { game_fingerprint: 0, frames_per_second: 60, slots: 3 };
+    let info = ReplayInfo { game_fingerprint: 0, tick_rate: 60, slots: 3 };
     let mut world = World::of(3, 5);
     world.conditions(NetConditions {
         latency: Micros::from_millis(60),
@@ -77,7 +77,7 @@ fn all_peers_write_same_replay() {
 #[test]
 fn replay_shows_match_with_joins_and_leaves() {
     let mut cluster = Cluster::configured(4, 3, 6, config(4), 0);
-    let info = ReplayInfo { game_fingerprint: 0, frames_per_second: 60, slots: 4 };
+    let info = ReplayInfo { game_fingerprint: 0, tick_rate: 60, slots: 4 };
     let config = RecorderConfig { keyframe_interval_frames: 150, ..RecorderConfig::default() };
     let mut recorder = Recorder::new(&cluster::MixGame::new(Vec::new()), info, config);
     let mut shown = Shown::new();

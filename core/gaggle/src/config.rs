@@ -98,9 +98,9 @@ impl RoomConfig {
     ///
     /// # Errors
     /// If the name is no [`Label`].
-    pub fn new(game: &str, seats: u8) -> Result<RoomConfig, ParseLabelError> {
-        let session = TimelineConfig { slot_count: seats.into(), ..TimelineConfig::default() };
-        Ok(RoomConfig::with(game.parse()?, seats, session))
+    pub fn new(game: &str, max_players: u8) -> Result<RoomConfig, ParseLabelError> {
+        let engine = TimelineConfig { slot_count: max_players.into(), ..TimelineConfig::default() };
+        Ok(RoomConfig::with(game.parse()?, max_players, engine))
     }
 
     /// Sets the version of the game: only peers with equal versions meet. Change it with every rule
@@ -129,8 +129,8 @@ impl RoomConfig {
     /// # Ok::<(), gaggle::ParseLabelError>(())
     /// ```
     #[must_use]
-    pub fn with_engine(mut self, session: TimelineConfig) -> RoomConfig {
-        let before = std::mem::replace(&mut self.engine, session);
+    pub fn with_engine(mut self, engine: TimelineConfig) -> RoomConfig {
+        let before = std::mem::replace(&mut self.engine, engine);
         self.engine.slot_count = self.max_players.into();
         self.engine.game_fingerprint = before.game_fingerprint;
         self
@@ -139,9 +139,9 @@ impl RoomConfig {
     /// Identity by which the lobby matches peers: the version of the game, the fields of its state
     /// and input, and the settings of the match. `shape` is the fingerprint of the state.
     pub(crate) fn build_id<I: Input>(&self, shape: u64) -> Label {
-        let session = &self.engine;
-        let settings = session.settings_fingerprint::<I>(session.slot_count);
-        let parts = [session.game_fingerprint, settings, shape];
+        let engine = &self.engine;
+        let settings = engine.settings_fingerprint::<I>(engine.slot_count);
+        let parts = [engine.game_fingerprint, settings, shape];
         let mut bytes = [0; 24];
         for (chunk, part) in bytes.chunks_exact_mut(8).zip(parts) {
             chunk.copy_from_slice(&part.to_le_bytes());
@@ -156,10 +156,13 @@ impl RoomConfig<gaggle_replica::ReplicaConfig> {
     ///
     /// # Errors
     /// If the name is no [`Label`].
-    pub fn world(game: &str, seats: u8, policy: AuthorityPolicy) -> Result<WorldConfig, ParseLabelError> {
-        let session =
-            gaggle_replica::ReplicaConfig { authority: policy, ..gaggle_replica::ReplicaConfig::default() };
-        Ok(RoomConfig::with(game.parse()?, seats, session))
+    pub fn world(
+        game: &str,
+        max_players: u8,
+        authority: AuthorityPolicy,
+    ) -> Result<WorldConfig, ParseLabelError> {
+        let engine = gaggle_replica::ReplicaConfig { authority, ..gaggle_replica::ReplicaConfig::default() };
+        Ok(RoomConfig::with(game.parse()?, max_players, engine))
     }
 
     /// Sets the version of the game: see [`RoomConfig::version`] of a game on one timeline.
@@ -191,19 +194,19 @@ impl<S> RoomConfig<S> {
         format!("{version}-{fingerprint:016x}").parse().unwrap_or_default()
     }
 
-    fn with(game: Label, seats: u8, session: S) -> RoomConfig<S> {
+    fn with(game: Label, max_players: u8, engine: S) -> RoomConfig<S> {
         RoomConfig {
             game,
             version: String::new(),
             mode: Label::default(),
-            max_players: seats,
+            max_players,
             join: JoinTarget::Matchmake,
             start: StartMode::DropIn,
             room_settings: RawJson::default(),
             preferred_slot: None,
             local_players: 1,
             lobby: ClientConfig::default(),
-            engine: session,
+            engine,
             record_replay: false,
             join_timeout: Micros::from_secs(15),
         }

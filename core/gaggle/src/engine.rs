@@ -2,11 +2,14 @@
 //! a world of replicated objects.
 //!
 //! An engine gets the lobby side of a room, [`LobbyRoom`], as an argument. It decides which match
-//! is shown, when a join has succeeded and which peers are present. Absent: sockets, drawing.
+//! is shown, when a join has succeeded and which peers are present; `state.rs` has its states and
+//! `transitions.rs` what follows from a change. Absent: sockets, drawing.
 
 mod game;
 pub(crate) mod input_latch;
 mod requests;
+mod state;
+mod transitions;
 mod world;
 
 use std::error::Error;

@@ -119,7 +119,7 @@ pub enum RoomEvent {
         percent: u8,
     },
     /// Joining failed; this peer goes on solo. [`RoomEvent::Rejected`],
-    /// [`RoomEvent::StateTooLarge`] or [`RoomEvent::LineTooSlow`] said why, unless the other peers
+    /// [`RoomEvent::StateTooLarge`] or [`RoomEvent::LinkTooSlow`] said why, unless the other peers
     /// were only unreachable.
     JoinFailed,
     /// The link to a peer was closed and is not opened again: it has another build of the game, or
@@ -142,7 +142,7 @@ pub enum RoomEvent {
     },
     /// The round trip to a peer is longer than this match tolerates: the match runs slower than it
     /// should, and joining over such a link may fail.
-    LineTooSlow {
+    LinkTooSlow {
         /// The other peer.
         peer: PeerId,
         /// Its display name.
@@ -334,9 +334,9 @@ impl fmt::Display for RoomEvent {
                 "no player can join: the game's state has {bytes} bytes, at most {max} can be sent; what never changes, \
                  such as levels and tables, belongs outside of it"
             ),
-            RoomEvent::LineTooSlow { name, rtt, max, .. } => write!(
+            RoomEvent::LinkTooSlow { name, rtt, max, .. } => write!(
                 f,
-                "the line to {name} is too slow: {} ms, at most {} ms can be played over",
+                "the link to {name} is too slow: {} ms, at most {} ms can be played over",
                 rtt.as_millis(),
                 max.as_millis()
             ),
@@ -354,9 +354,11 @@ impl fmt::Display for RoomEvent {
             RoomEvent::PlayerInterrupted { name, .. } => write!(f, "waiting for {name}"),
             RoomEvent::PlayerResumed { name, .. } => write!(f, "{name} is back"),
             RoomEvent::PathChanged { name, path: Some(path), reason, .. } => {
-                write!(f, "the way to {name} is now {path}: {reason}")
+                write!(f, "the path to {name} is now {path}: {reason}")
             }
-            RoomEvent::PathChanged { name, path: None, .. } => write!(f, "looking for another way to {name}"),
+            RoomEvent::PathChanged { name, path: None, .. } => {
+                write!(f, "looking for another path to {name}")
+            }
             RoomEvent::HostChanged { name, .. } => write!(f, "{name} is the host now"),
             RoomEvent::ReadyChanged { name, ready: true, .. } => write!(f, "{name} is ready"),
             RoomEvent::ReadyChanged { name, .. } => write!(f, "{name} is not ready"),

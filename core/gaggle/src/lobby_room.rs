@@ -1,12 +1,12 @@
 //! Lobby side of a room: reservation, members, mesh, queued events.
 //!
 //! The engine carries out what [`LobbyRoom::poll_action`] returns. In `lobby_room/`, `lobby.rs`
-//! handles lobby messages, `people.rs` members, `host.rs` roles, `values.rs` values, `results.rs`
+//! handles lobby messages, `members.rs` members, `host.rs` roles, `values.rs` values, `results.rs`
 //! results of matches. Absent: game state, frames, engine types.
 
 mod host;
 mod lobby;
-mod people;
+mod members;
 mod results;
 mod start;
 #[cfg_attr(not(feature = "values"), path = "lobby_room/no_values.rs")]
@@ -30,7 +30,7 @@ use start::EarlyMessages;
 use values::MemberValues;
 
 pub use host::{HostCommand, NotHost};
-pub use people::Member;
+pub use members::Member;
 pub(crate) use start::{HOST_STARTS, Start};
 #[cfg(feature = "values")]
 pub use values::VALUES_BYTES_MAX;
@@ -89,7 +89,7 @@ struct Connection {
     /// When the lobby was last reachable again.
     back_at: Option<Micros>,
     /// The latest request for a reservation.
-    seat_asked: Option<RequestId>,
+    reservation_request: Option<RequestId>,
 }
 
 /// When to request ICE servers again, before their credentials expire.
@@ -111,7 +111,7 @@ pub struct LobbyRoom<S, P: Platform> {
     pub(crate) lobby_client: Option<Client>,
     pub(crate) rng: Prng,
     /// The room of the reservation, and the id of this peer in it.
-    pub(crate) seat: Option<(RoomId, PeerId)>,
+    pub(crate) reservation: Option<(RoomId, PeerId)>,
     connection: Connection,
     /// Peers that left the room, and when to remove them.
     leaving: Vec<(Micros, PeerId)>,
@@ -149,7 +149,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             mesh: None,
             lobby_client: None,
             rng,
-            seat: None,
+            reservation: None,
             connection: Connection::default(),
             leaving: Vec::new(),
             names: VecMap::new(),
@@ -175,7 +175,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         {
             client.reconnect(self.now);
         }
-        self.ask_for_seat(leave_current);
+        self.request_reservation(leave_current);
     }
 
     /// Changes the display name.
@@ -199,10 +199,10 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// Gives the reservation up, if there is one, or asks the lobby to keep it for 10 s. Then
     /// closes all links.
-    pub(crate) fn give_up_seat(&mut self, back: bool) -> bool {
+    pub(crate) fn give_up_reservation(&mut self, back: bool) -> bool {
         self.config.join = JoinTarget::Browse;
         self.tell_score();
-        if self.seat.take().is_none() {
+        if self.reservation.take().is_none() {
             return false;
         }
         if let Some(client) = &mut self.lobby_client {
@@ -242,7 +242,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// The id of this peer in the room.
     pub(crate) fn me(&self) -> Option<PeerId> {
-        self.seat.map(|(_, peer)| peer)
+        self.reservation.map(|(_, peer)| peer)
     }
 
     /// Replaces the links to all members: the old ones belong to a match that has ended.
@@ -252,7 +252,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     }
 
     fn open_links(&mut self) {
-        let (Some(client), Some((_, local))) = (&self.lobby_client, self.seat) else { return };
+        let (Some(client), Some((_, local))) = (&self.lobby_client, self.reservation) else { return };
         let setup = MeshSetup {
             local_id: local,
             ticket: client.ticket().unwrap_or_default(),
@@ -297,7 +297,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     }
 
     fn connect_to(&mut self, peer: PeerId) {
-        let Some((_, local)) = self.seat else { return };
+        let Some((_, local)) = self.reservation else { return };
         let is_wanted = peer != local && !self.is_shunned(peer);
         if let Some(mesh) = self.mesh.as_mut().filter(|mesh| is_wanted && !mesh.peers().contains(&peer)) {
             mesh.add_peer(self.now, peer);

@@ -15,7 +15,7 @@ use gaggle_kit::{Micros, PeerId};
 /// | `Lobby` | `Joining`, `Playing` | the host has started a match |
 /// | `Joining` | `Playing`, `Spectating` | the match has arrived; `Solo` if that fails |
 /// | `Joining`, `Playing`, `Spectating` | `Lobby` | the match ended in a room whose host starts |
-/// | `Playing`, `Spectating` | `Joining` | another room by [`Room::join`](crate::Room::join) |
+/// | `Playing`, `Spectating` | `Joining`, `Playing` | by [`Room::join`](crate::Room::join) |
 /// | all but `Spectating` | `Suspended` | [`Room::suspend`](crate::Room::suspend) |
 /// | `Suspended` | `Joining`, `Playing` | [`Room::resume`](crate::Room::resume); `Lobby` if over |
 /// | any | `Solo` | left, kicked or restarted; alone in a room that is lost |

@@ -81,7 +81,7 @@ pub struct Room<E: Engine, P: Platform> {
 impl<E: Engine, P: Platform> fmt::Debug for Room<E, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Room")
-            .field("seat", &self.lobby_room.seat)
+            .field("reservation", &self.lobby_room.reservation)
             .field("phase", &self.engine.phase())
             .finish_non_exhaustive()
     }
@@ -317,6 +317,12 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.engine.leader(&self.lobby_room)
     }
 
+    /// Whether this peer is the [leader](Room::leader); never while solo.
+    pub fn is_leader(&self) -> bool {
+        let leader = self.leader();
+        leader.is_some() && leader == self.lobby_room.me()
+    }
+
     /// The member that may change the room; none while solo. Another role than the
     /// [leader](Room::leader): the lobby gives it, and passes it on when the host leaves.
     pub fn host(&self) -> Option<PeerId> {
@@ -384,7 +390,7 @@ impl<E: Engine, P: Platform> Room<E, P> {
     }
 
     /// The page is closed or reloaded: leaves the match, but the lobby keeps the reservation for 10
-    /// s. A room opened with the same [key and seat](RoomConfig::lobby) in that time gets it back.
+    /// s. A room opened with the same [keys](RoomConfig::lobby) in that time gets it back.
     /// This room sends nothing more to the lobby before [`Client::reconnect`].
     pub fn close(&mut self) {
         self.engine.leave(&mut self.lobby_room, true);

@@ -2,13 +2,13 @@
 
 #![allow(clippy::float_arithmetic, reason = "places")]
 
-mod town;
+mod cluster;
 
+use cluster::{Cluster, SimPlatform, Subject};
 use gaggle::replica::{AuthorityPolicy, Blob, Kind, Kinds, ObjectId, Session};
 use gaggle::{AnyRoom, RoomConfig, RoomEvent, World, WorldConfig, WorldRoom};
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::Conditions;
-use town::{Cluster, SimPlatform, Subject};
 
 /// Small objects that move all the time.
 const MOVERS: usize = 100;
@@ -96,20 +96,20 @@ impl World for Land {
     }
 }
 
-type House = WorldRoom<Land, SimPlatform>;
+type TestRoom = WorldRoom<Land, SimPlatform>;
 
-impl Subject for House {
+impl Subject for TestRoom {
     type Config = WorldConfig;
 
-    fn peer_config(house: usize) -> WorldConfig {
-        let client = town::client_config(house);
+    fn peer_config(index: usize) -> WorldConfig {
+        let client = cluster::client_config(index);
         RoomConfig {
             lobby: client,
             ..RoomConfig::world("land", 4, AuthorityPolicy::Leader).expect("a label")
         }
     }
 
-    fn open_peer(now: Micros, config: WorldConfig, platform: SimPlatform, seed: u64) -> House {
+    fn open_peer(now: Micros, config: WorldConfig, platform: SimPlatform, seed: u64) -> TestRoom {
         let land = Land { random: Prng::new(seed), steps: 0, had: Vec::new() };
         WorldRoom::open(now, config, platform, land, seed).expect("settings that can be")
     }
@@ -130,20 +130,20 @@ impl Subject for House {
 
 #[test]
 fn large_object_changes_and_others_stay_within_150_ms() {
-    let mut town: Cluster<House> = Cluster::of(3);
-    town.weather(Conditions { jitter: Micros::from_millis(10), ..Conditions::latency_ms(25) });
-    for house in 0..3 {
-        town.open(house);
-        town.run_until("it is in", 5_000, move |town| town.is_together(house));
+    let mut cluster: Cluster<TestRoom> = Cluster::of(3);
+    cluster.weather(Conditions { jitter: Micros::from_millis(10), ..Conditions::latency_ms(25) });
+    for index in 0..3 {
+        cluster.open(index);
+        cluster.run_until("it is in", 5_000, move |cluster| cluster.is_together(index));
     }
-    town.run_ms(4_000);
-    let before: Vec<usize> = (0..3).map(|house| town.room(house).world().had.len()).collect();
+    cluster.run_ms(4_000);
+    let before: Vec<usize> = (0..3).map(|index| cluster.room(index).world().had.len()).collect();
     let mut ages: Vec<u64> = Vec::new();
     for _ in 0..60 * 20 {
-        town.step();
-        let steps = town.room(0).world().steps;
-        for house in 1..3 {
-            let movers = town.room(house).session().iter::<Mover>();
+        cluster.step();
+        let steps = cluster.room(0).world().steps;
+        for index in 1..3 {
+            let movers = cluster.room(index).session().iter::<Mover>();
             ages.extend(movers.map(|(_, mover)| u64::from(steps - mover.step) * 1_000 / 60));
         }
     }
@@ -151,9 +151,9 @@ fn large_object_changes_and_others_stay_within_150_ms() {
     ages.sort_unstable();
     let (middle, worst) = (ages[ages.len() / 2], ages[ages.len() - 1]);
     println!("age: median {middle} ms, worst {worst} ms");
-    for (house, before) in before.into_iter().enumerate() {
-        let changes = town.room(house).world().had.len() - before;
-        assert!(changes >= 5, "house {house} had {changes} contents of the map whole\n{}", town.describe());
+    for (index, before) in before.into_iter().enumerate() {
+        let changes = cluster.room(index).world().had.len() - before;
+        assert!(changes >= 5, "peer {index} had {changes} contents of the map whole\n{}", cluster.describe());
     }
     assert!(worst <= 150, "an object was {worst} ms old, the median {middle} ms");
 }

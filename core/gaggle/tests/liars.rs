@@ -1,10 +1,10 @@
 //! Peers that no correct program makes, as the developer of a game is told of them.
 
+mod cluster;
 #[allow(dead_code, reason = "the stories of world rooms need more of it")]
 mod pond;
 #[allow(dead_code, reason = "the stories of game rooms need more of it")]
 mod presses;
-mod town;
 
 use gaggle::kit::{DecodeError, IceServer};
 use gaggle::link::{

@@ -2,143 +2,143 @@
 
 #[allow(dead_code, reason = "other tests need more of it")]
 mod callers;
+mod cluster;
 mod presses;
 #[allow(dead_code, reason = "other tests need more of it")]
 mod starters;
-mod town;
 
+use cluster::Subject;
 use gaggle::{
     GameEngine, HostCommand, JoinTarget, LeaveCause, Phase, RoomConfig, RoomEvent, StartMode, TimelineConfig,
 };
-use presses::{Cluster, House, Presses, expect_one_match};
+use presses::{Cluster, Presses, TestRoom, expect_one_match};
 use starters::Drill;
-use town::Subject;
 
-fn lockstep(house: usize) -> RoomConfig {
-    House::peer_config(house).with_engine(TimelineConfig::lockstep())
+fn lockstep(index: usize) -> RoomConfig {
+    TestRoom::peer_config(index).with_engine(TimelineConfig::lockstep())
 }
 
-fn open(town: &mut Cluster, house: usize) -> &mut Cluster {
-    town.open_with(house, lockstep(house))
+fn open(cluster: &mut Cluster, index: usize) -> &mut Cluster {
+    cluster.open_with(index, lockstep(index))
 }
 
 /// So many peers in one match.
-fn playing(houses: usize) -> Cluster {
-    let mut town = Cluster::of(houses + 1);
-    for house in 0..houses {
-        open(&mut town, house).run_until("it is in", 3_000, move |town| town.is_together(house));
+fn playing(count: usize) -> Cluster {
+    let mut cluster = Cluster::of(count + 1);
+    for index in 0..count {
+        open(&mut cluster, index).run_until("it is in", 3_000, move |cluster| cluster.is_together(index));
     }
-    town.run_ms(2_000);
-    town
+    cluster.run_ms(2_000);
+    cluster
 }
 
 /// These play one match, at full speed, and none of them ever simulated a frame twice.
-fn expect_lockstep(town: &mut Cluster, houses: &[usize]) {
-    expect_one_match(town, houses);
-    let before: Vec<u32> = houses.iter().map(|&house| town.room(house).game().frame).collect();
-    town.run_ms(2_000);
-    for (&house, before) in houses.iter().zip(before) {
-        let (played, stats) = (town.room(house).game().frame - before, town.room(house).stats());
-        assert!(played >= 110, "{house} played {played} frames in two seconds: {}", town.describe());
-        assert_eq!((stats.rollbacks, stats.frames_resimulated), (0, 0), "{house}: {}", town.describe());
+fn expect_lockstep(cluster: &mut Cluster, indices: &[usize]) {
+    expect_one_match(cluster, indices);
+    let before: Vec<u32> = indices.iter().map(|&index| cluster.room(index).game().frame).collect();
+    cluster.run_ms(2_000);
+    for (&index, before) in indices.iter().zip(before) {
+        let (played, stats) = (cluster.room(index).game().frame - before, cluster.room(index).stats());
+        assert!(played >= 110, "{index} played {played} frames in two seconds: {}", cluster.describe());
+        assert_eq!((stats.rollbacks, stats.frames_resimulated), (0, 0), "{index}: {}", cluster.describe());
     }
 }
 
-fn partings(town: &Cluster, house: usize) -> Vec<LeaveCause> {
+fn partings(cluster: &Cluster, index: usize) -> Vec<LeaveCause> {
     let parting = |event: &RoomEvent| match event {
         RoomEvent::PlayerLeft { cause, .. } => Some(*cause),
         _ => None,
     };
-    town.told[house].iter().filter_map(parting).collect()
+    cluster.told[index].iter().filter_map(parting).collect()
 }
 
-fn stalls(town: &mut Cluster, house: usize) -> u64 {
-    town.room(house).stats().stalled_ticks
+fn stalls(cluster: &mut Cluster, index: usize) -> u64 {
+    cluster.room(index).stats().stalled_ticks
 }
 
 #[test]
 fn lockstep_room_admits_joiner_beside_running_match() {
-    let mut town = playing(2);
-    let (frame, before) = (town.room(0).game().frame, [0, 1].map(|house| stalls(&mut town, house)));
-    open(&mut town, 2).run_until("the third is in", 2_000, |town| town.is_together(2));
-    expect_lockstep(&mut town, &[0, 1, 2]);
-    assert_eq!([0, 1].map(|house| stalls(&mut town, house)), before, "no peer waits for a joiner");
-    assert!(town.room(2).game().frame > frame, "it sees what was played before");
-    assert_eq!(town.room(2).game().here, 0b111);
+    let mut cluster = playing(2);
+    let (frame, before) = (cluster.room(0).game().frame, [0, 1].map(|index| stalls(&mut cluster, index)));
+    open(&mut cluster, 2).run_until("the third is in", 2_000, |cluster| cluster.is_together(2));
+    expect_lockstep(&mut cluster, &[0, 1, 2]);
+    assert_eq!([0, 1].map(|index| stalls(&mut cluster, index)), before, "no peer waits for a joiner");
+    assert!(cluster.room(2).game().frame > frame, "it sees what was played before");
+    assert_eq!(cluster.room(2).game().here, 0b111);
 }
 
 #[test]
 fn lockstep_room_goes_on_after_leaver() {
-    let mut town = playing(3);
-    let before = [1, 2].map(|house| stalls(&mut town, house));
-    town.room(0).leave();
-    town.run_ms(2_000);
-    assert_eq!([1, 2].map(|house| stalls(&mut town, house)), before, "a goodbye costs no stall");
-    assert_eq!([1, 2].map(|house| partings(&town, house)), [[LeaveCause::Left], [LeaveCause::Left]]);
-    expect_lockstep(&mut town, &[1, 2]);
-    assert_eq!(town.room(0).phase(), Phase::Solo);
+    let mut cluster = playing(3);
+    let before = [1, 2].map(|index| stalls(&mut cluster, index));
+    cluster.room(0).leave();
+    cluster.run_ms(2_000);
+    assert_eq!([1, 2].map(|index| stalls(&mut cluster, index)), before, "a goodbye costs no stall");
+    assert_eq!([1, 2].map(|index| partings(&cluster, index)), [[LeaveCause::Left], [LeaveCause::Left]]);
+    expect_lockstep(&mut cluster, &[1, 2]);
+    assert_eq!(cluster.room(0).phase(), Phase::Solo);
 }
 
 #[test]
 fn lockstep_room_survives_leader_crash() {
-    let mut town = playing(3);
-    let before = [1, 2].map(|house| stalls(&mut town, house));
-    town.crash(0).run_ms(6_000);
-    expect_lockstep(&mut town, &[1, 2]);
-    for (house, before) in [1, 2].into_iter().zip(before) {
-        let stalled = stalls(&mut town, house) - before;
-        assert!((120..=200).contains(&stalled), "three seconds at most: {stalled}\n{}", town.describe());
-        assert_eq!(partings(&town, house), [LeaveCause::TimedOut]);
+    let mut cluster = playing(3);
+    let before = [1, 2].map(|index| stalls(&mut cluster, index));
+    cluster.crash(0).run_ms(6_000);
+    expect_lockstep(&mut cluster, &[1, 2]);
+    for (index, before) in [1, 2].into_iter().zip(before) {
+        let stalled = stalls(&mut cluster, index) - before;
+        assert!((120..=200).contains(&stalled), "three seconds at most: {stalled}\n{}", cluster.describe());
+        assert_eq!(partings(&cluster, index), [LeaveCause::TimedOut]);
     }
-    open(&mut town, 0).run_until("it is back", 4_000, |town| town.is_together(0));
-    expect_lockstep(&mut town, &[0, 1, 2]);
+    open(&mut cluster, 0).run_until("it is back", 4_000, |cluster| cluster.is_together(0));
+    expect_lockstep(&mut cluster, &[0, 1, 2]);
 }
 
 #[test]
 fn reloaded_lockstep_page_gets_slot_back() {
-    let mut town = playing(3);
-    let slots = town.room(1).local_slots();
-    let before = stalls(&mut town, 0);
-    town.room(1).close();
-    town.step();
-    town.crash(1).run_ms(900);
-    open(&mut town, 1).run_until("it is back", 4_000, |town| town.is_together(1));
-    expect_lockstep(&mut town, &[0, 1, 2]);
-    assert_eq!(town.room(1).local_slots(), slots);
-    let stalled = stalls(&mut town, 0) - before;
+    let mut cluster = playing(3);
+    let slots = cluster.room(1).local_slots();
+    let before = stalls(&mut cluster, 0);
+    cluster.room(1).close();
+    cluster.step();
+    cluster.crash(1).run_ms(900);
+    open(&mut cluster, 1).run_until("it is back", 4_000, |cluster| cluster.is_together(1));
+    expect_lockstep(&mut cluster, &[0, 1, 2]);
+    assert_eq!(cluster.room(1).local_slots(), slots);
+    let stalled = stalls(&mut cluster, 0) - before;
     assert!(stalled < 12, "no peer waits for a page that reloads: {stalled} ticks stalled");
 }
 
 #[test]
 fn lockstep_spectator_disturbs_no_player() {
-    let mut town = playing(2);
-    let before = stalls(&mut town, 0);
-    let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
+    let mut cluster = playing(2);
+    let before = stalls(&mut cluster, 0);
+    let code = cluster.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
     let watch = RoomConfig { join: JoinTarget::Spectate(code), ..lockstep(2) };
-    town.open_with(2, watch);
-    town.run_until("it looks on", 3_000, |town| town.room(2).phase() == Phase::Spectating);
-    town.run_ms(3_000);
-    let behind = town.room(0).game().frame - town.room(2).game().frame;
+    cluster.open_with(2, watch);
+    cluster.run_until("it looks on", 3_000, |cluster| cluster.room(2).phase() == Phase::Spectating);
+    cluster.run_ms(3_000);
+    let behind = cluster.room(0).game().frame - cluster.room(2).game().frame;
     assert!(behind < 40, "{behind} frames behind");
-    assert_eq!((stalls(&mut town, 0), town.room(2).game().here), (before, 0b11));
+    assert_eq!((stalls(&mut cluster, 0), cluster.room(2).game().here), (before, 0b11));
     let fresh = Presses { frame: 0, here: 0, counts: [0; 4] };
-    town.room(2).restart(fresh, 1, JoinTarget::Code(code)).expect("settings that can be");
-    town.run_until("it plays", 3_000, |town| town.is_together(2));
-    expect_lockstep(&mut town, &[0, 1, 2]);
+    cluster.room(2).restart(fresh, 1, JoinTarget::Code(code)).expect("settings that can be");
+    cluster.run_until("it plays", 3_000, |cluster| cluster.is_together(2));
+    expect_lockstep(&mut cluster, &[0, 1, 2]);
 }
 
 #[test]
 fn suspended_lockstep_page_is_not_waited_for() {
-    let mut town = playing(2);
-    let (slots, before) = (town.room(1).local_slots(), stalls(&mut town, 0));
-    town.room(1).suspend();
-    town.run_ms(5_000);
-    assert_eq!((town.room(1).phase(), town.room(0).game().here.count_ones()), (Phase::Suspended, 1));
-    assert_eq!(stalls(&mut town, 0), before, "no peer waits for a hidden page");
-    town.room(1).resume();
-    town.run_until("it sits again", 2_000, |town| town.is_together(1));
-    assert_eq!(town.room(1).local_slots(), slots);
-    expect_lockstep(&mut town, &[0, 1]);
+    let mut cluster = playing(2);
+    let (slots, before) = (cluster.room(1).local_slots(), stalls(&mut cluster, 0));
+    cluster.room(1).suspend();
+    cluster.run_ms(5_000);
+    assert_eq!((cluster.room(1).phase(), cluster.room(0).game().here.count_ones()), (Phase::Suspended, 1));
+    assert_eq!(stalls(&mut cluster, 0), before, "no peer waits for a hidden page");
+    cluster.room(1).resume();
+    cluster.run_until("it sits again", 2_000, |cluster| cluster.is_together(1));
+    assert_eq!(cluster.room(1).local_slots(), slots);
+    expect_lockstep(&mut cluster, &[0, 1]);
 }
 
 #[test]

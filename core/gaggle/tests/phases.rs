@@ -13,14 +13,16 @@ use gaggle_kit::Micros;
 use starters::{Cluster, Field, Race, Subject};
 
 /// Peer 0 hosts the room, peer 1 is in it, and peer 2 is the one under test. Peer 3 hosts another
-/// room with drop-in.
+/// room with drop-in. Peer 4 is a second tab of the one under test.
 const SUBJECT: usize = 2;
 const OTHER: usize = 3;
+const TAB: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Start {
     Solo,
     Lobby,
+    Countdown,
     Joining,
     Playing,
     Spectating,
@@ -30,29 +32,48 @@ enum Start {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     JoinOther,
+    JoinAny,
+    JoinNone,
+    WatchOther,
     Restart,
     Leave,
     Close,
     Suspend,
     Resume,
     LobbyLost,
+    LobbyBack,
+    Replaced,
+    TakeOver,
     Kicked,
     MatchEnds,
     MatchStarts,
     OthersLeave,
 }
 
-const STARTS: [Start; 6] =
-    [Start::Solo, Start::Lobby, Start::Joining, Start::Playing, Start::Spectating, Start::Suspended];
+const STARTS: [Start; 7] = [
+    Start::Solo,
+    Start::Lobby,
+    Start::Countdown,
+    Start::Joining,
+    Start::Playing,
+    Start::Spectating,
+    Start::Suspended,
+];
 
-const ACTIONS: [Action; 11] = [
+const ACTIONS: [Action; 17] = [
     Action::JoinOther,
+    Action::JoinAny,
+    Action::JoinNone,
+    Action::WatchOther,
     Action::Restart,
     Action::Leave,
     Action::Close,
     Action::Suspend,
     Action::Resume,
     Action::LobbyLost,
+    Action::LobbyBack,
+    Action::Replaced,
+    Action::TakeOver,
     Action::Kicked,
     Action::MatchEnds,
     Action::MatchStarts,
@@ -63,13 +84,14 @@ fn open_subject<E: Subject>(cluster: &mut Cluster<E>, join: JoinTarget) {
     cluster.open(SUBJECT, join, StartMode::DropIn);
 }
 
-/// A cluster whose subject is in this phase, and the code of the other room.
-fn begin<E: Subject>(start: Start) -> (Cluster<E>, RoomCode) {
+/// A cluster whose subject is in this phase, and the code of the other room. Notes the changes on
+/// the way there.
+fn begin<E: Subject>(start: Start, changes: &mut Changes) -> (Cluster<E>, RoomCode) {
     let mut cluster = Cluster::<E>::new(StartMode::HostStarts { join_late: true }, 1);
     cluster.open(OTHER, JoinTarget::CreatePrivate, StartMode::DropIn);
     cluster.run_ms(1_000);
     let (code, other) = (cluster.code(0), cluster.code(OTHER));
-    if !matches!(start, Start::Lobby) {
+    if !matches!(start, Start::Lobby | Start::Countdown) {
         cluster.start(0);
         cluster.run_ms(1_500);
     }
@@ -80,17 +102,23 @@ fn begin<E: Subject>(start: Start) -> (Cluster<E>, RoomCode) {
     }
     let in_phase = |cluster: &mut Cluster<E>| match (start, cluster.room(SUBJECT).phase()) {
         (Start::Solo, Phase::Solo) => cluster.room(SUBJECT).lobby_client().is_some(),
-        (Start::Lobby, Phase::Lobby { .. })
+        (Start::Lobby, Phase::Lobby { starts_at: None })
+        | (Start::Countdown, Phase::Lobby { starts_at: Some(_) })
         | (Start::Joining, Phase::Joining { .. })
         | (Start::Playing | Start::Suspended, Phase::Playing)
         | (Start::Spectating, Phase::Spectating) => true,
         _ => false,
     };
+    let mut phase = name(cluster.room(SUBJECT).phase());
+    if start == Start::Countdown {
+        watch(&mut cluster, 1_000, &mut phase, changes);
+        cluster.start(3_000);
+    }
     for _ in 0..300 {
         if in_phase(&mut cluster) {
             break;
         }
-        cluster.run_ms(17);
+        watch(&mut cluster, 1, &mut phase, changes);
     }
     assert!(in_phase(&mut cluster), "{start:?}: {:?}", cluster.events[SUBJECT]);
     if start == Start::Suspended {
@@ -106,6 +134,13 @@ fn act<E: Subject>(cluster: &mut Cluster<E>, action: Action, other: RoomCode) {
     };
     match action {
         Action::JoinOther => cluster.room(SUBJECT).join(JoinTarget::Code(other)),
+        Action::JoinAny => cluster.room(SUBJECT).join(JoinTarget::Matchmake),
+        Action::JoinNone => {
+            let code = "ZZZZZZ".parse().expect("a code");
+            assert_ne!(code, other);
+            cluster.room(SUBJECT).join(JoinTarget::Code(code));
+        }
+        Action::WatchOther => cluster.room(SUBJECT).join(JoinTarget::Spectate(other)),
         Action::Restart => {
             let content = E::content();
             cluster
@@ -118,6 +153,9 @@ fn act<E: Subject>(cluster: &mut Cluster<E>, action: Action, other: RoomCode) {
         Action::Suspend => cluster.room(SUBJECT).suspend(),
         Action::Resume => cluster.room(SUBJECT).resume(),
         Action::LobbyLost => cluster.net.set_lobby_up(false),
+        Action::LobbyBack => cluster.net.set_lobby_up(true),
+        Action::Replaced => cluster.room(TAB).take_over(),
+        Action::TakeOver => cluster.room(SUBJECT).take_over(),
         Action::Kicked => {
             let others: Vec<_> = cluster.room(1).members().iter().map(|member| member.peer).collect();
             let mine = cluster.room(SUBJECT).members().into_iter().find(|member| member.is_local);
@@ -148,14 +186,15 @@ fn name(phase: Phase) -> &'static str {
 
 /// Phases six seconds after each action; for a suspended room also six seconds after it resumed.
 const EXPECTED: &str = "
-            | JoinOther | Restart | Leave | Close | Suspend | Resume | LobbyLost | Kicked | MatchEnds | MatchStarts | OthersLeave
-Solo        | playing | solo | solo | solo | suspended | solo | solo | solo | solo | solo | solo
-Lobby       | playing | solo | solo | solo | suspended | lobby | lobby | solo | lobby | playing | lobby
-Joining     | playing | solo | solo | solo | suspended | playing | joining | solo | lobby | playing | playing
-Playing     | playing | solo | solo | solo | suspended | playing | playing | solo | lobby | playing | playing
-Spectating  | playing | solo | solo | solo | spectating | spectating | spectating | solo | lobby | spectating | solo
-Suspended   | suspended | solo | solo | solo | suspended | playing | suspended | suspended | suspended | suspended | suspended
-and resumed | playing | solo | solo | solo | playing | playing | joining | solo | lobby | playing | playing
+            | JoinOther | JoinAny | JoinNone | WatchOther | Restart | Leave | Close | Suspend | Resume | LobbyLost | LobbyBack | Replaced | TakeOver | Kicked | MatchEnds | MatchStarts | OthersLeave
+Solo        | playing | playing | solo | spectating | solo | solo | solo | suspended | solo | solo | solo | solo | solo | solo | solo | solo | solo
+Lobby       | playing | playing | lobby | spectating | solo | solo | solo | suspended | lobby | lobby | lobby | solo | lobby | solo | lobby | playing | lobby
+Countdown   | playing | playing | playing | spectating | solo | solo | solo | suspended | playing | lobby | playing | solo | playing | solo | playing | playing | playing
+Joining     | playing | playing | playing | spectating | solo | solo | solo | suspended | playing | joining | playing | solo | playing | solo | lobby | playing | playing
+Playing     | playing | playing | playing | spectating | solo | solo | solo | suspended | playing | playing | playing | solo | playing | solo | lobby | playing | playing
+Spectating  | playing | playing | spectating | spectating | solo | solo | solo | spectating | spectating | spectating | spectating | solo | spectating | solo | lobby | spectating | solo
+Suspended   | suspended | suspended | suspended | suspended | solo | solo | solo | suspended | playing | suspended | suspended | suspended | suspended | suspended | suspended | suspended | suspended
+and resumed | playing | playing | playing | spectating | solo | solo | solo | playing | playing | joining | playing | solo | playing | solo | lobby | playing | playing
 ";
 
 /// Changes of the subject's phase, as names of the phase before and after.
@@ -196,7 +235,8 @@ fn documented() -> Changes {
         // The last column may name another target: what follows if the change fails.
         let when = columns.next().unwrap_or_default().to_lowercase();
         to.extend(PHASES.iter().filter(|phase| when.contains(&format!("; `{phase}` if"))));
-        changes.extend(from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))));
+        let pairs = from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to)));
+        changes.extend(pairs.filter(|(from, to)| from != to));
     }
     changes
 }
@@ -208,8 +248,19 @@ fn table<E: Subject>() -> String {
     let mut resumed = Vec::new();
     for start in STARTS {
         let row = ACTIONS.map(|action| {
-            let (mut cluster, other) = begin::<E>(start);
+            let (mut cluster, other) = begin::<E>(start, &mut seen);
             let mut phase = name(cluster.room(SUBJECT).phase());
+            match action {
+                Action::LobbyBack => {
+                    cluster.net.set_lobby_up(false);
+                    watch(&mut cluster, 1_000, &mut phase, &mut seen);
+                }
+                Action::Replaced => {
+                    cluster.open_tab_of(SUBJECT, TAB);
+                    watch(&mut cluster, 1_000, &mut phase, &mut seen);
+                }
+                _ => {}
+            }
             act(&mut cluster, action, other);
             watch(&mut cluster, 6_000, &mut phase, &mut seen);
             let later = phase;
@@ -226,6 +277,8 @@ fn table<E: Subject>() -> String {
     assert!(seen.len() > 12, "{seen:?}");
     let unknown: Vec<_> = seen.difference(&documented).collect();
     assert!(unknown.is_empty(), "not in the table of `Phase`: {unknown:?}; seen {seen:?}");
+    let missed: Vec<_> = documented.difference(&seen).collect();
+    assert!(missed.is_empty(), "never seen, but in the table of `Phase`: {missed:?}");
     table
 }
 

@@ -2,6 +2,7 @@
 
 #[allow(dead_code, reason = "other tests need more of it")]
 mod callers;
+#[allow(dead_code, reason = "other tests need more of it")]
 mod starters;
 
 use gaggle::lobby::RejectionCode;

@@ -1,7 +1,7 @@
 //! Obstacles to playing together are reported, and a peer that does not play is not shown as
 //! playing: other builds, undecodable states, large and too large states, slow links.
 
-mod town;
+mod cluster;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use gaggle::{
 use gaggle_kit::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Micros, Prng};
 use gaggle_link::sim::Conditions;
 
-use town::{SimPlatform, Subject};
+use cluster::{SimPlatform, Subject};
 
 #[derive(Debug, Clone, Default, State)]
 struct Rope {
@@ -109,16 +109,16 @@ impl Game for Heap {
 
 /// A room of any of these games.
 trait AnyBuild: AnyRoom {
-    fn play(&mut self, now: Micros, house: usize);
+    fn play(&mut self, now: Micros, index: usize);
     fn describe(&mut self) -> String;
     fn frame(&self) -> u32;
     fn present(&self) -> usize;
 }
 
 impl<G: Game<Input = u8> + Clone> AnyBuild for GameRoom<G, SimPlatform> {
-    fn play(&mut self, now: Micros, house: usize) {
-        self.set_input(0, (now.get() / 50_000 / (3 + house as u64) % 2) as u8);
-        COMPUTING.set(house);
+    fn play(&mut self, now: Micros, index: usize) {
+        self.set_input(0, (now.get() / 50_000 / (3 + index as u64) % 2) as u8);
+        COMPUTING.set(index);
         self.update(now);
     }
 
@@ -143,17 +143,17 @@ enum Build {
     Heap { bytes: usize, build: u8 },
 }
 
-struct House(Box<dyn AnyBuild>);
+struct TestRoom(Box<dyn AnyBuild>);
 
-fn code(town: &mut Cluster, house: usize) -> RoomCode {
-    town.room(house).0.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
+fn code(cluster: &mut Cluster, index: usize) -> RoomCode {
+    cluster.room(index).0.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
 }
 
-impl Subject for House {
+impl Subject for TestRoom {
     type Config = (RoomConfig, Build);
 
-    fn peer_config(house: usize) -> (RoomConfig, Build) {
-        let client = town::client_config(house);
+    fn peer_config(index: usize) -> (RoomConfig, Build) {
+        let client = cluster::client_config(index);
         let config = RoomConfig::new("rope", 4).expect("a label").version("1");
         (RoomConfig { lobby: client, ..config }, Build::Rope)
     }
@@ -163,9 +163,9 @@ impl Subject for House {
         (config, build): (RoomConfig, Build),
         platform: SimPlatform,
         seed: u64,
-    ) -> House {
+    ) -> TestRoom {
         let why = "settings that can be";
-        House(match build {
+        TestRoom(match build {
             Build::Rope => Box::new(GameRoom::open(now, config, platform, Rope::default(), seed).expect(why)),
             Build::LongRope => {
                 Box::new(GameRoom::open(now, config, platform, LongRope::default(), seed).expect(why))
@@ -176,8 +176,8 @@ impl Subject for House {
         })
     }
 
-    fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent> {
-        self.0.play(now, house);
+    fn update_peer(&mut self, now: Micros, index: usize) -> Vec<RoomEvent> {
+        self.0.play(now, index);
         std::iter::from_fn(|| self.0.poll_event()).collect()
     }
 
@@ -190,131 +190,136 @@ impl Subject for House {
     }
 }
 
-type Cluster = town::Cluster<House>;
+type Cluster = cluster::Cluster<TestRoom>;
 
 /// A peer that plays this game, in the room with this code if there is one.
-fn playing(house: usize, build: Build, code: Option<RoomCode>) -> (RoomConfig, Build) {
-    let (config, _) = House::peer_config(house);
+fn playing(index: usize, build: Build, code: Option<RoomCode>) -> (RoomConfig, Build) {
+    let (config, _) = TestRoom::peer_config(index);
     (RoomConfig { join: code.map_or(JoinTarget::Matchmake, JoinTarget::Code), ..config }, build)
 }
 
-fn count(town: &Cluster, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
-    town.told[house].iter().filter(|event| what(event)).count()
+fn count(cluster: &Cluster, index: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
+    cluster.told[index].iter().filter(|event| what(event)).count()
 }
 
 /// Asserts that the peer never joined, was told so, and plays on.
-fn expect_alone(town: &mut Cluster, house: usize) {
-    assert_eq!(count(town, house, |event| *event == RoomEvent::MatchJoined), 0, "{}", town.describe());
-    assert_eq!(town.room(house).0.phase(), Phase::Solo, "{}", town.describe());
-    let frame = town.room(house).0.frame();
-    town.run_ms(1_000);
-    assert!(town.room(house).0.frame() > frame + 50, "the game goes on\n{}", town.describe());
+fn expect_alone(cluster: &mut Cluster, index: usize) {
+    assert_eq!(count(cluster, index, |event| *event == RoomEvent::MatchJoined), 0, "{}", cluster.describe());
+    assert_eq!(cluster.room(index).0.phase(), Phase::Solo, "{}", cluster.describe());
+    let frame = cluster.room(index).0.frame();
+    cluster.run_ms(1_000);
+    assert!(cluster.room(index).0.frame() > frame + 50, "the game goes on\n{}", cluster.describe());
 }
 
 #[test]
 fn builds_with_other_fields_under_one_version_never_meet() {
-    let mut town = Cluster::of(3);
-    town.open_with(0, playing(0, Build::Rope, None)).run_ms(1_000);
-    town.open_with(1, playing(1, Build::LongRope, None)).run_ms(4_000);
-    let first = code(&mut town, 0);
-    let other = code(&mut town, 1);
-    assert_ne!(other, first, "who looks for any room has another\n{}", town.describe());
-    town.open_with(2, playing(2, Build::LongRope, Some(first))).run_ms(4_000);
+    let mut cluster = Cluster::of(3);
+    cluster.open_with(0, playing(0, Build::Rope, None)).run_ms(1_000);
+    cluster.open_with(1, playing(1, Build::LongRope, None)).run_ms(4_000);
+    let first = code(&mut cluster, 0);
+    let other = code(&mut cluster, 1);
+    assert_ne!(other, first, "who looks for any room has another\n{}", cluster.describe());
+    cluster.open_with(2, playing(2, Build::LongRope, Some(first))).run_ms(4_000);
     assert_eq!(
-        count(&town, 2, |event| matches!(event, RoomEvent::RequestRejected { .. })),
+        count(&cluster, 2, |event| matches!(event, RoomEvent::RequestRejected { .. })),
         1,
         "{}",
-        town.describe()
+        cluster.describe()
     );
-    expect_alone(&mut town, 2);
-    assert_eq!(town.room(0).0.present(), 1, "{}", town.describe());
+    expect_alone(&mut cluster, 2);
+    assert_eq!(cluster.room(0).0.present(), 1, "{}", cluster.describe());
 }
 
 #[test]
 fn undecodable_state_ends_join_at_once() {
     let build = Build::Heap { bytes: 100, build: 1 };
-    let mut town = Cluster::of(2);
-    town.open_with(0, playing(0, build, None)).run_ms(1_000);
-    town.open_with(1, playing(1, build, None));
-    town.run_until("it is told", 3_000, |town| town.told[1].contains(&RoomEvent::JoinFailed));
+    let mut cluster = Cluster::of(2);
+    cluster.open_with(0, playing(0, build, None)).run_ms(1_000);
+    cluster.open_with(1, playing(1, build, None));
+    cluster.run_until("it is told", 3_000, |cluster| cluster.told[1].contains(&RoomEvent::JoinFailed));
     let unreadable = PeerRejection::MatchFault(PeerFault::SnapshotMalformed);
     let told =
         |event: &RoomEvent| matches!(event, RoomEvent::Rejected { reason, .. } if *reason == unreadable);
-    assert_eq!(count(&town, 1, told), 1, "{}", town.describe());
-    expect_alone(&mut town, 1);
-    town.run_ms(20_000);
-    assert_eq!(count(&town, 1, told), 1, "it is tried once\n{}", town.describe());
+    assert_eq!(count(&cluster, 1, told), 1, "{}", cluster.describe());
+    expect_alone(&mut cluster, 1);
+    cluster.run_ms(20_000);
+    assert_eq!(count(&cluster, 1, told), 1, "it is tried once\n{}", cluster.describe());
 }
 
 #[test]
 fn state_its_own_peer_cannot_decode_is_reported() {
     let build = Build::Heap { bytes: 100, build: 2 };
-    let mut town = Cluster::of(2);
-    town.open_with(0, playing(0, build, None)).run_ms(1_000);
+    let mut cluster = Cluster::of(2);
+    cluster.open_with(0, playing(0, build, None)).run_ms(1_000);
     let broken = |event: &RoomEvent| matches!(event, RoomEvent::StateNotDecodable { .. });
-    assert_eq!(count(&town, 0, broken), 0, "no peer has asked for it\n{}", town.describe());
-    town.open_with(1, playing(1, build, None)).run_ms(6_000);
-    assert!(count(&town, 0, broken) > 0, "{}", town.describe());
-    assert_eq!(town.room(0).0.present(), 1, "{}", town.describe());
+    assert_eq!(count(&cluster, 0, broken), 0, "no peer has asked for it\n{}", cluster.describe());
+    cluster.open_with(1, playing(1, build, None)).run_ms(6_000);
+    assert!(count(&cluster, 0, broken) > 0, "{}", cluster.describe());
+    assert_eq!(cluster.room(0).0.present(), 1, "{}", cluster.describe());
 }
 
 #[test]
 fn large_state_is_joined_with_however_long_it_takes() {
     for (megabytes, within_ms) in [(4, 10_000), (24, 40_000)] {
         let build = Build::Heap { bytes: megabytes << 20, build: 0 };
-        let mut town = Cluster::of(2);
-        town.open_with(0, playing(0, build, None)).run_ms(1_000);
-        town.open_with(1, playing(1, build, None));
-        town.run_until("both are in one match", within_ms, |town| {
-            (0..2).all(|house| town.is_together(house) && town.room(house).0.present() == 2)
+        let mut cluster = Cluster::of(2);
+        cluster.open_with(0, playing(0, build, None)).run_ms(1_000);
+        cluster.open_with(1, playing(1, build, None));
+        cluster.run_until("both are in one match", within_ms, |cluster| {
+            (0..2).all(|index| cluster.is_together(index) && cluster.room(index).0.present() == 2)
         });
-        assert_eq!(count(&town, 1, |event| *event == RoomEvent::JoinFailed), 0, "{}", town.describe());
-        assert_eq!(count(&town, 1, |event| *event == RoomEvent::MatchJoined), 1, "{}", town.describe());
-        town.run_ms(3_000);
+        assert_eq!(count(&cluster, 1, |event| *event == RoomEvent::JoinFailed), 0, "{}", cluster.describe());
+        assert_eq!(count(&cluster, 1, |event| *event == RoomEvent::MatchJoined), 1, "{}", cluster.describe());
+        cluster.run_ms(3_000);
         let parted = |event: &RoomEvent| {
             matches!(
                 event,
                 RoomEvent::PlayerLeft { .. } | RoomEvent::BranchAbandoned | RoomEvent::DesyncDetected { .. }
             )
         };
-        assert_eq!((0..2).map(|house| count(&town, house, parted)).sum::<usize>(), 0, "{}", town.describe());
+        assert_eq!(
+            (0..2).map(|index| count(&cluster, index, parted)).sum::<usize>(),
+            0,
+            "{}",
+            cluster.describe()
+        );
     }
 }
 
 #[test]
 fn state_too_large_is_rejected_with_its_size() {
     let build = Build::Heap { bytes: (65 << 20) + 7, build: 0 };
-    let mut town = Cluster::of(2);
-    town.open_with(0, playing(0, build, None)).run_ms(200);
-    let first = code(&mut town, 0);
-    town.open_with(1, playing(1, Build::Heap { bytes: 10, build: 0 }, Some(first)));
-    town.run_until("it is told", 6_000, |town| town.told[1].contains(&RoomEvent::JoinFailed));
+    let mut cluster = Cluster::of(2);
+    cluster.open_with(0, playing(0, build, None)).run_ms(200);
+    let first = code(&mut cluster, 0);
+    cluster.open_with(1, playing(1, Build::Heap { bytes: 10, build: 0 }, Some(first)));
+    cluster.run_until("it is told", 6_000, |cluster| cluster.told[1].contains(&RoomEvent::JoinFailed));
     let measured = RoomEvent::StateTooLarge { bytes: (65 << 20) + 7 + 9, max: STATE_BYTES_MAX };
-    for house in 0..2 {
-        assert_eq!(count(&town, house, |event| *event == measured), 1, "{}", town.describe());
+    for index in 0..2 {
+        assert_eq!(count(&cluster, index, |event| *event == measured), 1, "{}", cluster.describe());
     }
-    expect_alone(&mut town, 1);
+    expect_alone(&mut cluster, 1);
 }
 
 #[test]
 fn slow_link_is_played_over_or_reported() {
     for latency in [200, 300, 450] {
-        let mut town = Cluster::of(2);
-        town.weather(Conditions::latency_ms(latency)).open(0).run_ms(1_000).open(1).run_ms(20_000);
-        let told = count(&town, 1, |event| matches!(event, RoomEvent::LineTooSlow { .. }));
-        let (frames, present) = (town.room(1).0.frame(), town.room(1).0.present());
-        let other = town.room(0).0.frame();
-        town.run_ms(5_000);
-        let played = town.room(1).0.frame() - frames;
-        let other_played = town.room(0).0.frame() - other;
-        assert!(played > 100 && other_played > 100, "{latency} ms each way: {}", town.describe());
+        let mut cluster = Cluster::of(2);
+        cluster.weather(Conditions::latency_ms(latency)).open(0).run_ms(1_000).open(1).run_ms(20_000);
+        let told = count(&cluster, 1, |event| matches!(event, RoomEvent::LinkTooSlow { .. }));
+        let (frames, present) = (cluster.room(1).0.frame(), cluster.room(1).0.present());
+        let other = cluster.room(0).0.frame();
+        cluster.run_ms(5_000);
+        let played = cluster.room(1).0.frame() - frames;
+        let other_played = cluster.room(0).0.frame() - other;
+        assert!(played > 100 && other_played > 100, "{latency} ms each way: {}", cluster.describe());
         if present < 2 || played < 240 {
-            assert_eq!(told, 1, "{latency} ms each way: {}", town.describe());
+            assert_eq!(told, 1, "{latency} ms each way: {}", cluster.describe());
         } else {
-            assert_eq!(told, usize::from(latency > 233), "{latency} ms each way: {}", town.describe());
+            assert_eq!(told, usize::from(latency > 233), "{latency} ms each way: {}", cluster.describe());
         }
         if present < 2 {
-            expect_alone(&mut town, 1);
+            expect_alone(&mut cluster, 1);
         }
     }
 }

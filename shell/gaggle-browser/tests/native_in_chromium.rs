@@ -246,10 +246,9 @@ fn transports(nth: u32, guest_at: usize, page: &Page) -> Vec<Mixed> {
 /// All rules at once: each has its own peers, and mostly waits.
 fn try_all(page: &Page, guest_at: usize) {
     let (clock, mut forgiving) = (Clock::start(), SteppedClock::default());
-    let dead_after = LinkConfig::default().timeout;
-    let trial = |(nth, point): (u32, Rule)| {
-        Some((point, Run::new(point, transports(nth, guest_at, page), dead_after)))
-    };
+    let timeout = LinkConfig::default().timeout;
+    let trial =
+        |(nth, point): (u32, Rule)| Some((point, Run::new(point, transports(nth, guest_at, page), timeout)));
     let mut trials: Vec<Option<(Rule, Run<Mixed>)>> = (0..).zip(Rule::ALL).map(trial).collect();
     while trials.iter().any(Option::is_some) {
         let now = forgiving.look(clock.now());

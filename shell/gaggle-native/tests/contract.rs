@@ -41,7 +41,7 @@ impl<C: Carrier> Harness for Loopback<C> {
         // Half of the default times or less, to shorten waiting for timeouts.
         let config = LinkConfig {
             heartbeat_interval: Micros::from_millis(250),
-            timeout: self.dead_after(),
+            timeout: self.timeout(),
             rtt_probe_interval: Micros::from_millis(500),
             // Enough for every rule, and sent soon on a busy machine.
             send_bytes_max: 1_100_000,
@@ -56,7 +56,7 @@ impl<C: Carrier> Harness for Loopback<C> {
         self.forgiving.look(self.clock.now())
     }
 
-    fn dead_after(&self) -> Micros {
+    fn timeout(&self) -> Micros {
         Micros::from_millis(1_500)
     }
 }

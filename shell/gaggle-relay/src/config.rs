@@ -24,7 +24,7 @@ pub struct RelayConfig {
     pub epoch_grace: Micros,
     /// A member without socket whose channel is silent this long is removed. If the relay is full,
     /// a member silent this long is removed for a joiner.
-    pub silent_max: Micros,
+    pub idle_timeout: Micros,
     /// Datagrams a member may send per second, counted per receiver.
     pub frames_per_second: u64,
     /// Burst of [`RelayConfig::frames_per_second`].
@@ -49,7 +49,7 @@ impl Default for RelayConfig {
             room_members_max: 64,
             prove_within: Micros::from_secs(5),
             epoch_grace: Micros::from_secs(5),
-            silent_max: Micros::from_secs(30),
+            idle_timeout: Micros::from_secs(30),
             // A full room at 60 Hz sends to 63 others sixty times, 3,780; acknowledgements fit
             // beside it.
             frames_per_second: 4_000,

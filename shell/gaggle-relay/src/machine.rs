@@ -284,14 +284,14 @@ impl Relay {
             self.refuse(connection, RelayReject::Malformed, out);
         }
         self.ask_for_epochs(now);
-        let (grace, silent_max) = (self.config.epoch_grace, self.config.silent_max);
+        let (grace, idle_timeout) = (self.config.epoch_grace, self.config.idle_timeout);
         for index in 0..self.members.len() {
             let Some(member) = &self.members[index] else { continue };
             let room = &self.rooms[&member.room];
             let behind =
                 member.epoch < room.epoch && room.raised_at.is_none_or(|raised| now.since(raised) >= grace);
-            let is_lost =
-                member.connection(RelayLeg::WebSocket).is_none() && now.since(member.heard_at) >= silent_max;
+            let is_lost = member.connection(RelayLeg::WebSocket).is_none()
+                && now.since(member.heard_at) >= idle_timeout;
             let reason = match () {
                 () if behind => RelayReject::StaleEpoch,
                 () if member.expires <= unix_seconds => RelayReject::Expired,

@@ -36,7 +36,7 @@ impl Harness for Town {
         let neighbor = |(seed, me): (u64, PeerId)| {
             let link = LinkConfig {
                 heartbeat_interval: Micros::from_millis(250),
-                timeout: self.dead_after(),
+                timeout: self.timeout(),
                 rtt_probe_interval: Micros::from_millis(500),
                 send_bytes_max: 1_100_000,
                 ..LinkConfig::default()
@@ -54,7 +54,7 @@ impl Harness for Town {
         self.forgiving.look(self.clock.now())
     }
 
-    fn dead_after(&self) -> Micros {
+    fn timeout(&self) -> Micros {
         Micros::from_millis(1_500)
     }
 }

@@ -137,6 +137,7 @@ fn room(view: &RoomView) -> Value {
         "game": view.game.as_str(),
         "mode": view.mode.as_str(),
         "build": view.build.as_str(),
+        "version": view.version(),
         "status": view.status.as_str(),
         "round": view.round,
         "epoch": view.epoch,

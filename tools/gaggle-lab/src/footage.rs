@@ -28,7 +28,7 @@ pub(crate) struct Options {
 /// Plays a match of bots and writes its replay.
 pub(crate) fn record(options: &Options) -> Result<String, String> {
     let mut played = BotMatch::new(&options.played);
-    let info = ReplayInfo { game_fingerprint: FINGERPRINT, frames_per_second: 60, slots: SEATS as u8 };
+    let info = ReplayInfo { game_fingerprint: FINGERPRINT, tick_rate: 60, slots: SEATS as u8 };
     let mut recorder = Recorder::new(&played.game, info, RecorderConfig::default());
     let present = SlotSet::first(usize::from(options.played.players));
     while played.game.frame < options.frames && !played.over() {

@@ -168,8 +168,7 @@ fn see_it_again(hall: &Hall, saved: &[u8], best: Option<u64>) {
     until_said(&viewer, "from another fen (version 0, we fly 1)");
     drop_on(&viewer, &changed(AT_RULES));
     until_said(&viewer, "The beginning of this replay is damaged");
-    let info =
-        ReplayInfo { game_fingerprint: !gander::FINGERPRINT, frames_per_second: 60, slots: SEATS as u8 };
+    let info = ReplayInfo { game_fingerprint: !gander::FINGERPRINT, tick_rate: 60, slots: SEATS as u8 };
     let other = Recorder::new(&Gander::new(Setup::default(), 1), info, RecorderConfig::default());
     drop_on(&viewer, &other.finish());
     until_said(&viewer, "from another fen: other rules than ours");

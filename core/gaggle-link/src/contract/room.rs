@@ -32,7 +32,7 @@ impl std::error::Error for Failure {}
 pub(crate) struct Room<T> {
     pub(crate) transports: Vec<T>,
     pub(crate) told: Vec<Vec<Told>>,
-    pub(crate) dead_after: Micros,
+    pub(crate) timeout: Micros,
     /// A peer whose program hangs: it is not polled.
     pub(crate) hangs: Option<usize>,
     /// Progress of the rule, and when it was reached.
@@ -41,9 +41,9 @@ pub(crate) struct Room<T> {
 }
 
 impl<T: Transport> Room<T> {
-    pub(crate) fn new(transports: Vec<T>, dead_after: Micros) -> Room<T> {
+    pub(crate) fn new(transports: Vec<T>, timeout: Micros) -> Room<T> {
         let told = transports.iter().map(|_| Vec::new()).collect();
-        Room { transports, told, dead_after, hangs: None, phase: 0, phase_at: Micros::ZERO }
+        Room { transports, told, timeout, hangs: None, phase: 0, phase_at: Micros::ZERO }
     }
 
     pub(crate) fn poll(&mut self, now: Micros) -> Result<(), Failure> {

@@ -356,7 +356,7 @@ fn after_left<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 }
 
 fn quiet<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
-    let span = room.dead_after + room.dead_after;
+    let span = room.timeout + room.timeout;
     wait_quietly(room, now, span)
 }
 
@@ -366,7 +366,7 @@ fn silent<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         room.hangs = Some(2);
         room.next_phase(now);
     }
-    let limit = room.dead_after + room.dead_after;
+    let limit = room.timeout + room.timeout;
     let left = [room.left(0, c), room.left(1, c)];
     if left.iter().any(Vec::is_empty) {
         room.expect(room.waited(now) < limit, "a hanging peer was not reported as disconnected")?;
@@ -381,7 +381,7 @@ fn silent<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
      than once",
     )?;
     room.expect(
-        room.waited(now) + Micros::from_millis(50) >= Micros::new(room.dead_after.get() / 2),
+        room.waited(now) + Micros::from_millis(50) >= Micros::new(room.timeout.get() / 2),
         "a peer was disconnected too early",
     )?;
     let (a, b) = (room.id(0), room.id(1));

@@ -179,7 +179,7 @@ impl Client {
             None => Vec::new(),
         };
         self.reports.keep_only(Some(room.id));
-        self.reports.begin_again(now, &self.pending);
+        self.reports.restart(now, &self.pending);
         self.seat = Some(OwnReservation { slot, reused_slots: inherited, room, ice_servers: ice, relay });
         self.set_ticket(now, ticket, expires);
         let answered = id.filter(|id| self.pending.take(*id).is_some()).map(RequestId);

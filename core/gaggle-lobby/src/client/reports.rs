@@ -65,7 +65,7 @@ impl Reports {
     }
 
     /// Restarts the repeats on a new connection, except for reports that [`Pending`] sends again.
-    pub(super) fn begin_again(&mut self, now: Micros, pending: &Pending) {
+    pub(super) fn restart(&mut self, now: Micros, pending: &Pending) {
         for kept in &mut self.0 {
             kept.again = 0;
             kept.due = (!pending.has(kept.request)).then_some(now);

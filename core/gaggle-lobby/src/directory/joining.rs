@@ -11,6 +11,7 @@ use crate::id::{RoomCode, RoomId};
 use crate::label::Label;
 use crate::message::{Rejection, RejectionCode};
 use crate::room::{Attached, Attachment, Displace, JoinRequest, NewRoom, Room};
+use crate::view;
 
 impl Directory {
     pub(super) fn attach(&mut self, now: Micros, attach: &Attach) -> Result<Reply, Rejection> {
@@ -288,12 +289,9 @@ fn node_out_of_date() -> Rejection {
     )
 }
 
-/// Explains a build mismatch, by the versions if they differ. A build is a version, a dash and a
-/// number without meaning for players.
+/// Explains a build mismatch, by the versions if they differ.
 fn other_build(game: &str, theirs: &Label, ours: &Label) -> String {
-    let version =
-        |build: &Label| build.as_str().rsplit_once('-').unwrap_or((build.as_str(), "")).0.to_string();
-    match (version(theirs), version(ours)) {
+    match (view::version(theirs), view::version(ours)) {
         (theirs, ours) if theirs != ours && !theirs.is_empty() && !ours.is_empty() => {
             format!("this room plays {game} {theirs}, you have {ours}; get the same version")
         }

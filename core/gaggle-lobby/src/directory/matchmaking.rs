@@ -83,7 +83,7 @@ impl Passed {
 /// Tickets that fill the slots beside a player.
 struct MatchGroup {
     others: Vec<PeerId>,
-    seats_free: u8,
+    free_slots: u8,
     passed: Option<Passed>,
 }
 
@@ -135,8 +135,8 @@ impl Matchmaking {
     /// several local players is taken whole or not at all.
     fn group(&self, ticket: &SearchTicket, may_enter: impl Fn(&SearchTicket) -> bool) -> MatchGroup {
         let Skill { rating, range, .. } = ticket.skill;
-        let seats_free = ticket.new.max_players.saturating_sub(ticket.joiner.players.count());
-        let mut group = MatchGroup { others: Vec::new(), seats_free, passed: None };
+        let free_slots = ticket.new.max_players.saturating_sub(ticket.joiner.players.count());
+        let mut group = MatchGroup { others: Vec::new(), free_slots, passed: None };
         let Some(pool) = self.pools.get(&pool_of(&ticket.new)) else { return group };
         let mut people = BTreeSet::from([ticket.joiner.player]);
         let mut at = Passed::none(rating);
@@ -148,18 +148,18 @@ impl Matchmaking {
                 // All tickets in range were examined: the next request starts over.
                 let Some((other, peer, passed)) = next else { return group };
                 at = passed;
-                let Some(known) = self.all.get(&peer).filter(|_| group.seats_free > 0) else {
+                let Some(known) = self.all.get(&peer).filter(|_| group.free_slots > 0) else {
                     return group;
                 };
                 let players = known.joiner.players.count();
                 let is_near = other.abs_diff(rating) <= u64::from(known.skill.range);
                 // Two devices of one player are no match.
                 if is_near
-                    && players <= group.seats_free
+                    && players <= group.free_slots
                     && may_enter(known)
                     && people.insert(known.joiner.player)
                 {
-                    group.seats_free -= players;
+                    group.free_slots -= players;
                     group.others.push(peer);
                 }
             }
@@ -200,7 +200,7 @@ impl Directory {
         let group = may_create.then(|| self.matchmaking.group(&ticket, may_enter));
         ticket.passed = group.as_ref().map_or(passed, |group| group.passed);
         let is_enough =
-            |group: &MatchGroup| !group.others.is_empty() && (group.seats_free == 0 || skill.patient);
+            |group: &MatchGroup| !group.others.is_empty() && (group.free_slots == 0 || skill.patient);
         let Some(MatchGroup { others, .. }) = group.filter(is_enough) else {
             self.matchmaking.insert(ticket.clone());
             return Ok(Reply::Searching { waiting: self.matchmaking.count(&ticket.new) });

@@ -87,7 +87,7 @@ impl Authority {
             work.objects.set_record(place, Some(Record { held: false, gone: true, ..record }));
         }
         work.objects[place].changed_at = work.cx.now;
-        work.bury(place);
+        work.keep_tombstone(place);
         true
     }
 
@@ -234,7 +234,7 @@ impl Authority {
         }
         work.cx.stats.inherited += 1;
         if record.gone {
-            work.bury(place);
+            work.keep_tombstone(place);
         } else {
             work.cx.emit(SessionEvent::AuthorityGained { id, from: record.player });
         }

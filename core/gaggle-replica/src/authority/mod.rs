@@ -152,7 +152,7 @@ impl Authority {
             let visit = work.visit(place);
             work.tombstones.settle(visit);
             if visit != Visit::Keep {
-                work.objects[place].buried = false;
+                work.objects[place].tombstone_listed = false;
             }
             if matches!(visit, Visit::Forget(_)) {
                 self.forget_record(work, place);

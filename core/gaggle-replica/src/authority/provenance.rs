@@ -59,7 +59,7 @@ pub(crate) enum Resolution {
 
 /// Judgment of a record, apart from whether its authority should send it itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum Judgment {
     Permitted,
     Refused,
     /// This peer would be the successor, but its creator had no authority.
@@ -84,21 +84,21 @@ impl MembershipView<'_> {
         if claim.is_unmade {
             return Resolution::Reject;
         }
-        match self.standing(claim) {
-            Standing::Correction => Resolution::Correct,
+        match self.judgment(claim) {
+            Judgment::Correction => Resolution::Correct,
             _ if claim.is_forgotten => Resolution::Reject,
-            Standing::Permitted if claim.is_spoken_for => Resolution::Ask,
-            Standing::Permitted => Resolution::Adopt,
-            Standing::Unauthorized if !claim.is_spoken_for => Resolution::Unauthorized,
-            Standing::Forged if !claim.is_spoken_for => Resolution::Contradict,
+            Judgment::Permitted if claim.is_spoken_for => Resolution::Ask,
+            Judgment::Permitted => Resolution::Adopt,
+            Judgment::Unauthorized if !claim.is_spoken_for => Resolution::Unauthorized,
+            Judgment::Forged if !claim.is_spoken_for => Resolution::Contradict,
             _ => Resolution::Reject,
         }
     }
 
-    fn standing(&self, claim: &Claim<'_>) -> Standing {
+    fn judgment(&self, claim: &Claim<'_>) -> Judgment {
         let Claim { record, object, sender, .. } = *claim;
         if self.cx.config.authority.is_open() {
-            return Standing::Permitted;
+            return Judgment::Permitted;
         }
         let id = object.id;
         let rightful = self.is_rightful(id, record);
@@ -112,36 +112,36 @@ impl MembershipView<'_> {
                 let maker_says =
                     sender.id.tag == id.creator() && record.version.authority == sender.id && rightful;
                 return match maker_says && !object.claims.by_maker {
-                    true => Standing::Correction,
-                    false => Standing::Refused,
+                    true => Judgment::Correction,
+                    false => Judgment::Refused,
                 };
             }
         }
         if rightful {
-            return Standing::Permitted;
+            return Judgment::Permitted;
         }
         let inherits = self.succeeds(id, record);
         let is_ours_to_know = inherits || !self.members.roster().contains(record.version.authority);
         match object.record {
             Some(world) if self.is_forged(id, sender, &world, record) => {
                 match (world.version.authority == self.members.me().id, inherits) {
-                    (true, _) => Standing::Forged,
-                    (false, true) => Standing::Permitted,
-                    (false, false) => Standing::Refused,
+                    (true, _) => Judgment::Forged,
+                    (false, true) => Judgment::Permitted,
+                    (false, false) => Judgment::Refused,
                 }
             }
             None if inherits && !record.gone => {
                 match !self.cx.config.despawn_unauthorized || self.is_credible(claim) {
-                    true => Standing::Permitted,
-                    false => Standing::Unauthorized,
+                    true => Judgment::Permitted,
+                    false => Judgment::Unauthorized,
                 }
             }
             // An orphan goes to its successor; no other peer has to get it first.
-            None if !record.gone => Standing::Refused,
+            None if !record.gone => Judgment::Refused,
             _ if is_ours_to_know && self.is_borne_out(id, sender, object.record, record) => {
-                Standing::Permitted
+                Judgment::Permitted
             }
-            _ => Standing::Refused,
+            _ => Judgment::Refused,
         }
     }
 

@@ -167,7 +167,7 @@ impl Authority {
         work.objects.change_stamp(place);
         self.note_orphan(work, place);
         if record.gone {
-            work.bury(place);
+            work.keep_tombstone(place);
         }
         if was_hidden && !record.gone {
             work.cx.emit(SessionEvent::InterestGained { id });

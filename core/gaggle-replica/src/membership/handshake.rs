@@ -102,9 +102,9 @@ impl Membership {
         let since = *self.waiting_since.get_or_insert(now);
         let waited = now.since(since) >= CREATE_AFTER;
         let knows_members = peers.members().next().is_some();
-        let sponsor_gone = self.renumbered_by.is_some_and(|sponsor| peers.find(sponsor).is_none());
+        let renumberer_gone = self.renumbered_by.is_some_and(|renumberer| peers.find(renumberer).is_none());
         let next = self.highest.saturating_add(1);
-        if was_member && (peers.is_empty() || (knows_members && (waited || sponsor_gone))) {
+        if was_member && (peers.is_empty() || (knows_members && (waited || renumberer_gone))) {
             return Some(next);
         }
         let all_greeted = peers.iter().all(|peer| peer.handshake.their_epoch != 0);

@@ -145,8 +145,8 @@ impl Membership {
     /// Whether this member may admit this peer: the one that did not accept its join order, while
     /// there is a link to it, else any.
     pub(crate) fn is_let_in_by(&self, peers: &PeerTable, peer: PeerId) -> bool {
-        let sponsor = self.renumbered_by.filter(|sponsor| peers.find(*sponsor).is_some());
-        sponsor.is_none_or(|sponsor| sponsor == peer)
+        let renumberer = self.renumbered_by.filter(|renumberer| peers.find(*renumberer).is_some());
+        renumberer.is_none_or(|renumberer| renumberer == peer)
     }
 
     /// Notes a known member, which introduced itself in answer to this peer, or before. Returns
@@ -219,7 +219,7 @@ mod tests {
         assert!(bench.members.is_let_in_by(&bench.peers, peer(2)));
         assert!(!bench.members.is_let_in_by(&bench.peers, peer(1)));
         bench.peers.swap_remove(1);
-        assert!(bench.members.is_let_in_by(&bench.peers, peer(1)), "its sponsor is gone");
+        assert!(bench.members.is_let_in_by(&bench.peers, peer(1)), "the peer that renumbered it is gone");
     }
 
     #[test]

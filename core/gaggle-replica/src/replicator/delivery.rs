@@ -99,11 +99,11 @@ impl Work<'_> {
     }
 
     /// An object was deleted: peers that may know it must get its tombstone.
-    pub(crate) fn bury(&mut self, place: ObjectIndex) {
+    pub(crate) fn keep_tombstone(&mut self, place: ObjectIndex) {
         let Some(record) = self.objects[place].record else { return };
         let mine = record.version.authority == self.members.me().id;
-        if !self.objects[place].buried {
-            self.objects[place].buried = true;
+        if !self.objects[place].tombstone_listed {
+            self.objects[place].tombstone_listed = true;
             self.tombstones.push(place);
         }
         for link in 0..self.peers.len() {
@@ -233,7 +233,7 @@ mod tests {
         bench.objects.set_record(place, Some(Record { gone: true, ..record }));
         bench.peers[1].out.objects[place as usize].introduced = true;
         let mut work = bench.work();
-        work.bury(place);
+        work.keep_tombstone(place);
         assert!(!work.wants(0, place) && work.wants(1, place));
         assert_eq!((work.tombstones.visits(), work.visit(place)), (1, Visit::Keep));
     }

@@ -303,9 +303,9 @@ fn objects_in_name_of_departed_leader_are_bounded() {
         }
         world.run_ms(9_000);
         let known = world.session(1).iter::<Cube>().count();
-        let buried = world.session(1).stats().unauthorized_despawned;
+        let despawned = world.session(1).stats().unauthorized_despawned;
         assert!((200..=260).contains(&known), "{policy:?}: {known} objects");
-        assert!(buried > 1_000, "{policy:?}: {buried} deleted");
+        assert!(despawned > 1_000, "{policy:?}: {despawned} deleted");
         for index in [1, 2] {
             let session = world.session(index);
             assert_eq!((session.get(real), session.get(last)), (Some(cube(1)), Some(cube(2))), "{policy:?}");
@@ -317,10 +317,10 @@ fn objects_in_name_of_departed_leader_are_bounded() {
 #[test]
 fn object_made_in_partition_is_deleted_or_taken_over() {
     for policy in [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader] {
-        for buries in [true, false] {
+        for despawns in [true, false] {
             let config = ReplicaConfig {
                 authority: policy.clone(),
-                despawn_unauthorized: buries,
+                despawn_unauthorized: despawns,
                 ..ReplicaConfig::default()
             };
             let mut world = World::of(4, 41, config, kinds());
@@ -338,15 +338,15 @@ fn object_made_in_partition_is_deleted_or_taken_over() {
             for index in 0..4 {
                 let session = world.session(index);
                 assert_eq!((session.get(before), session.get(here)), (Some(cube(1)), Some(cube(2))));
-                let expected = if buries { None } else { Some(cube(3)) };
-                assert_eq!(session.get(there), expected, "{policy:?}, buries {buries}: at {index}");
+                let expected = if despawns { None } else { Some(cube(3)) };
+                assert_eq!(session.get(there), expected, "{policy:?}, despawns {despawns}: at {index}");
                 if let Some(own) = own {
                     assert_eq!(session.get(own), Some(cube(4)), "an own object needs no confirmation");
                 }
             }
             let deleted = |event: &SessionEvent| *event == SessionEvent::Despawned { id: there };
-            assert_eq!(world.count_events(2, deleted), usize::from(buries));
-            assert_eq!(world.session(0).stats().unauthorized_despawned, u64::from(buries));
+            assert_eq!(world.count_events(2, deleted), usize::from(despawns));
+            assert_eq!(world.session(0).stats().unauthorized_despawned, u64::from(despawns));
             world.expect_peace();
         }
     }

@@ -81,7 +81,7 @@ struct Tally {
     returns: u64,
     splits: u64,
     inherited: u64,
-    buried: u64,
+    despawned: u64,
     trusted: u64,
     answers: u64,
     refused: u64,
@@ -94,7 +94,7 @@ struct World {
     random: Prng,
     policy: AuthorityPolicy,
     bytes_per_second: u32,
-    buries: bool,
+    despawns: bool,
     without: Option<Rule>,
     /// The session of each peer, and its own clock.
     machines: Vec<Option<Session>>,
@@ -137,7 +137,7 @@ impl World {
         let mut world = World {
             policy,
             bytes_per_second,
-            buries: !seed.is_multiple_of(3),
+            despawns: !seed.is_multiple_of(3),
             without,
             machines: (0..count).map(|_| None).collect(),
             clocks: (0..count).map(|index| Micros::from_millis(index as u64 * 7)).collect(),
@@ -173,7 +173,7 @@ impl World {
             authority: self.policy.clone(),
             bytes_per_second: self.bytes_per_second,
             succession_delay: Micros::from_millis(170),
-            despawn_unauthorized: self.buries,
+            despawn_unauthorized: self.despawns,
             ..ReplicaConfig::default()
         };
         let seed = self.seed.wrapping_mul(1_000_003) + index as u64 * 1_000 + self.lives[index];
@@ -345,7 +345,7 @@ impl World {
         let Some(session) = &self.machines[index] else { return };
         let stats = session.stats();
         self.tally.inherited += stats.inherited;
-        self.tally.buried += stats.unauthorized_despawned;
+        self.tally.despawned += stats.unauthorized_despawned;
         self.tally.trusted += stats.reclaimed;
         self.tally.answers += stats.corrections_sent;
         self.tally.refused += stats.records_rejected;

@@ -73,11 +73,6 @@ impl Session {
         }
     }
 
-    /// Whether a peer is known to have come after this one became a member.
-    pub fn came_later(&self, peer: PeerId) -> bool {
-        self.members.came_later(peer)
-    }
-
     /// Moves the local player to another slot, with all its objects; a player that had that slot
     /// gets the old one. For a player that played alone and now has a slot among others. Returns
     /// whether it changed, which is possible only while there is no link.

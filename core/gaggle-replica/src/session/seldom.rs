@@ -53,7 +53,7 @@ fn two_peers_that_gave_way_to_each_other_settle_by_rule() {
             let record = Record { version, player, held: false, owner_claim: None, home, gone, kind: 0 };
             let place = session.work().place_of(id);
             session.objects.set_record(place, Some(record));
-            session.work().bury(place);
+            session.work().keep_tombstone(place);
         }
         for index in 0..3 {
             let session = world.session(index);

@@ -17,7 +17,7 @@ pub struct ReplayInfo {
     /// Game and version it was made with.
     pub game_fingerprint: u64,
     /// Simulation steps per second.
-    pub frames_per_second: u32,
+    pub tick_rate: u32,
     /// Number of slots.
     pub slots: u8,
 }
@@ -229,7 +229,7 @@ fn read_head<G: Game>(content: &[u8], ours: u64) -> Result<(ReplayInfo, G), Repl
     if theirs != ours {
         return Err(ReplayError::GameMismatch { theirs, ours });
     }
-    let frames_per_second = r.u32("frames per second")?;
+    let tick_rate = r.u32("frames per second")?;
     let slots = r.u8("slots")?;
     if usize::from(slots) > SlotSet::COUNT_MAX {
         return Err(DecodeError::CountTooLarge { what: "slots", count: slots.into(), max: 64 }.into());
@@ -240,7 +240,7 @@ fn read_head<G: Game>(content: &[u8], ours: u64) -> Result<(ReplayInfo, G), Repl
         return Err(DecodeError::OutOfRange { what, value: size, min: expected, max: expected }.into());
     }
     let start = decode_state(r.rest())?;
-    Ok((ReplayInfo { game_fingerprint: theirs, frames_per_second, slots }, start))
+    Ok((ReplayInfo { game_fingerprint: theirs, tick_rate, slots }, start))
 }
 
 /// Reads the next row, which is encoded as a difference to the one before.

@@ -64,7 +64,7 @@ impl<G: Game> Recorder<G> {
         bytes.push(VERSION);
         let mut head = Vec::new();
         head.extend_from_slice(&info.game_fingerprint.to_le_bytes());
-        head.extend_from_slice(&info.frames_per_second.to_le_bytes());
+        head.extend_from_slice(&info.tick_rate.to_le_bytes());
         head.push(info.slots);
         head.extend_from_slice(&(G::Input::SIZE as u32).to_le_bytes());
         head.extend_from_slice(&encode_state(start));

@@ -100,12 +100,12 @@ pub(crate) struct Speed {
 }
 
 impl Speed {
-    /// Speed of a game with `frames_per_second`, adjusted once in `every_frames`.
-    pub(crate) fn new(frames_per_second: u32, every_frames: u32) -> Self {
-        let (frames_per_second, every_frames) = (i64::from(frames_per_second), i64::from(every_frames));
+    /// Speed of a game with `tick_rate`, adjusted once in `every_frames`.
+    pub(crate) fn new(tick_rate: u32, every_frames: u32) -> Self {
+        let (tick_rate, every_frames) = (i64::from(tick_rate), i64::from(every_frames));
         Speed {
-            growth_per_frame: INTEGRAL_PPM * PPM * every_frames / frames_per_second,
-            leak_q32: (every_frames << 32) / (LEAK_SECONDS * frames_per_second),
+            growth_per_frame: INTEGRAL_PPM * PPM * every_frames / tick_rate,
+            leak_q32: (every_frames << 32) / (LEAK_SECONDS * tick_rate),
             drift: 0,
             apart: 0,
             bend_ppm: 0,

@@ -20,6 +20,8 @@ use gaggle_timeline::{
 
 use crate::config::JoinTarget;
 use crate::engine::input_latch::InputLatch;
+use crate::engine::state::{Cause, State, Suspension};
+use crate::engine::transitions::Transitions;
 use crate::engine::{Engine, sealed};
 use crate::event::RoomEvent;
 use crate::lobby_room::{LobbyRoom, Start};
@@ -32,10 +34,6 @@ use turn::Turn;
 pub use shape::StateShape;
 pub(crate) use turn::{Notice, Work};
 
-/// How long a suspended peer serves the peers it left the match to: by then joiners have the state,
-/// and the others know that it leaves.
-const HAND_OVER: Micros = Micros::from_secs(1);
-
 type Lobby<P> = LobbyRoom<TimelineConfig, P>;
 
 /// Plays one game on all peers, which exchange inputs; the caller keeps the state and saves, loads
@@ -45,20 +43,11 @@ pub struct Requests<I: Input> {
     shape: StateShape,
     /// The shown match.
     shown: Play<I>,
-    /// Whether the shown match is the room's.
-    in_match: bool,
-    /// Whether the shown match is a separate one, because joining the others' failed, and no peer
-    /// has joined it yet.
-    is_separate: bool,
+    state: State,
+    /// The match being joined, in [`State::Joining`] only.
     joining: Option<Joining<I>>,
     /// Start of the match being joined, if all peers start it together.
     starting: Option<Start>,
-    suspended: bool,
-    /// Whether this peer left the shown match, to rejoin.
-    has_left: bool,
-    /// While suspended: since when other members are present, or since when this peer has left the
-    /// match to them.
-    hand_over_since: Option<Micros>,
     players: Vec<InputLatch<I>>,
     /// Peers of the match that are silent at the moment.
     silent: VecSet<PeerId>,
@@ -112,8 +101,9 @@ impl<I: Input> Requests<I> {
     pub(crate) fn begin_update<P: Platform>(&mut self, room: &mut Lobby<P>) -> u32 {
         self.receive(room);
         // A suspended peer keeps ticking while frames are unconfirmed or a joiner is connected.
-        let is_needed = room.mesh.as_ref().is_some_and(|mesh| self.has_left || !mesh.peers().is_empty());
-        let ticks = if self.suspended && !is_needed {
+        let is_leaving = matches!(self.state, State::Suspended(Suspension::Leaving { .. }));
+        let is_needed = room.mesh.as_ref().is_some_and(|mesh| is_leaving || !mesh.peers().is_empty());
+        let ticks = if self.state.is_suspended() && !is_needed {
             self.shown.skip_time(room.now);
             0
         } else {
@@ -219,9 +209,7 @@ impl<I: Input> Requests<I> {
             return false;
         }
         self.handle_events(room);
-        if self.suspended {
-            self.hand_over(room);
-        }
+        self.hand_over(room);
         self.send_packets(room);
         true
     }
@@ -233,50 +221,11 @@ impl<I: Input> Requests<I> {
         }
     }
 
-    /// Leaves the match, if other peers are in it.
-    fn leave_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if self.has_peers() && !self.is_spectating() {
-            self.has_left = true;
-            self.hand_over_since = Some(room.now);
-            self.old_slots = Some(self.local_slots()).filter(|slots| !slots.is_empty());
-            self.shown.session_mut().leave();
-            self.shown.tick(room.now, &mut self.players);
-            self.turn.drains_live = true;
-            self.send_packets(room);
-        }
-    }
-
-    /// While suspended: leaves the match to peers that have joined, and closes the links once they
-    /// need nothing more.
-    fn hand_over<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if !self.has_left && self.has_peers() {
-            self.leave_match(room);
-        } else if self.has_left || room.has_others_awake() {
-            let since = *self.hand_over_since.get_or_insert(room.now);
-            if room.now.since(since) >= HAND_OVER && room.mesh.is_some() {
-                self.has_left = true;
-                room.mesh = None;
-            }
-        } else {
-            self.hand_over_since = None;
-        }
-    }
-
-    /// The lobby knows that this peer is back. Members that joined meanwhile and are not in its
-    /// match play in another.
-    fn rejoin_others<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        let plays_alone = self.in_match && self.joining.is_none() && !self.has_peers();
-        if plays_alone && !self.suspended && !self.is_spectating() && room.has_others_awake() {
-            room.renew_links();
-            self.begin_joining(room);
-        }
-    }
-
     fn receive<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let Some(mesh) = room.mesh.as_mut() else { return };
         match &mut self.joining {
             Some(joining) => joining.play.receive(room.now, mesh, &mut room.inbox),
-            None if self.in_match => self.shown.receive(room.now, mesh, &mut room.inbox),
+            None if self.state.is_in_match() => self.shown.receive(room.now, mesh, &mut room.inbox),
             None => room.receive_beside_match(),
         }
     }
@@ -285,80 +234,36 @@ impl<I: Input> Requests<I> {
         let Some(mesh) = room.mesh.as_mut() else { return };
         match &mut self.joining {
             Some(joining) => joining.play.send(room.now, mesh),
-            None if self.in_match => self.shown.send(room.now, mesh),
+            None if self.state.is_in_match() => self.shown.send(room.now, mesh),
             None => {}
-        }
-    }
-
-    /// Joins the room's match, while the shown one goes on.
-    fn begin_joining<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        let Some(peer) = room.me() else { return };
-        room.joins = !self.suspended;
-        if self.suspended {
-            // The join begins when the peer resumes.
-            self.in_match = false;
-            return;
-        }
-        let wanted = self.wanted_slots(room);
-        let LobbyRoom { config, rng, now, .. } = room;
-        let incarnation = Incarnation(rng.next_u32());
-        let session = match (&config.join, wanted) {
-            (JoinTarget::Spectate(_), _) => Session::spectate(config.engine.clone(), peer, incarnation),
-            (_, Some(slots)) => Session::rejoin(config.engine.clone(), peer, slots, incarnation),
-            _ => Session::join(config.engine.clone(), peer, config.local_players, incarnation),
-        };
-        let Ok(session) = session else { unreachable!("the settings held for the solo session") };
-        let (now, play) = (*now, Play::new(*now, session, self.shape.0));
-        self.drop_joining();
-        self.joining = Some(Joining::new(now, play, None));
-        room.push(RoomEvent::Joining { percent: 0 });
-    }
-
-    /// Makes the shown match the room's, for others to join.
-    fn open_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if self.own_match(room) {
-            self.is_separate = false;
-            room.push(RoomEvent::MatchJoined);
         }
     }
 
     /// Goes on alone in a room whose match could not be joined. The two matches merge when the
     /// peers reach each other.
     fn open_separate_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        self.is_separate = self.own_match(room);
+        if self.own_match(room) {
+            self.change(room, Cause::OpenSeparate);
+        }
     }
 
     /// Reports a separate match that has merged with the others'.
     fn note_reunion<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if self.is_separate && self.has_peers() {
-            self.is_separate = false;
+        if self.state == State::Separate && self.has_peers() {
+            self.change(room, Cause::PeersMet);
             room.push(RoomEvent::MatchJoined);
         }
     }
 
     fn own_match<P: Platform>(&mut self, room: &mut Lobby<P>) -> bool {
         let Some(peer) = room.me() else { return false };
+        self.drop_joining();
         // No other player ever had a slot in a match this peer created.
         room.reused_slots = SlotSet::EMPTY;
-        room.joins = false;
         let client = room.lobby_client.as_ref();
         let started_at = client.map_or(0, |client| client.server_unix_seconds(room.now));
         self.continue_as(room, peer, started_at);
-        self.in_match = true;
         true
-    }
-
-    /// Continues the shown game without the other peers.
-    fn go_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        let unknown = PeerId::from_u128(room.rng.next_u64().into());
-        self.in_match = false;
-        self.is_separate = false;
-        self.has_left = false;
-        self.old_slots = None;
-        self.drop_joining();
-        room.joins = false;
-        room.inbox.messages.clear();
-        self.continue_as(room, unknown, 0);
     }
 
     fn continue_as<P: Platform>(&mut self, room: &mut Lobby<P>, peer: PeerId, started_at: u64) {
@@ -393,15 +298,102 @@ impl<I: Input> Requests<I> {
         };
         self.old_slots.filter(fits).or(Some(room.own_reserved_slots()).filter(fits))
     }
+}
+
+impl<I: Input> Transitions for Requests<I> {
+    /// By then joiners have the state, and the others know that this peer leaves.
+    const GOODBYE: Micros = Micros::from_secs(1);
+
+    fn state(&self) -> State {
+        self.state
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    fn percent(&self) -> Option<u8> {
+        self.joining.as_ref().map(|joining| joining.percent)
+    }
 
     fn is_spectating(&self) -> bool {
         self.shown.session().is_spectating()
     }
 
-    /// Whether other peers are in the shown match.
     fn has_peers(&self) -> bool {
-        self.in_match && self.shown.session().roster().iter().filter(|row| row.is_active()).count() > 1
+        let rows = self.shown.session().roster().iter().filter(|row| row.is_active());
+        self.state.is_in_match() && rows.count() > 1
     }
+
+    /// Only peers that have the state are in the roster.
+    fn are_peers_complete(&self) -> bool {
+        true
+    }
+
+    fn skip_time(&mut self, now: Micros) {
+        self.shown.skip_time(now);
+    }
+
+    fn release_inputs(&mut self) {
+        self.players.iter_mut().for_each(InputLatch::let_go);
+    }
+
+    fn drop_attempt(&mut self) {
+        self.drop_joining();
+    }
+
+    fn say_goodbye<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if self.has_peers() && !self.is_spectating() {
+            self.old_slots = Some(self.local_slots()).filter(|slots| !slots.is_empty());
+            self.shown.session_mut().leave();
+            self.shown.tick(room.now, &mut self.players);
+            self.turn.drains_live = true;
+            self.send_packets(room);
+        }
+    }
+
+    fn open_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if self.own_match(room) {
+            self.change(room, Cause::OpenMatch);
+            room.push(RoomEvent::MatchJoined);
+        }
+    }
+
+    fn begin_joining<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let Some(peer) = room.me() else { return };
+        if self.state.is_suspended() {
+            return self.change(room, Cause::BeginJoin);
+        }
+        let wanted = self.wanted_slots(room);
+        let LobbyRoom { config, rng, now, .. } = room;
+        let incarnation = Incarnation(rng.next_u32());
+        let session = match (&config.join, wanted) {
+            (JoinTarget::Spectate(_), _) => Session::spectate(config.engine.clone(), peer, incarnation),
+            (_, Some(slots)) => Session::rejoin(config.engine.clone(), peer, slots, incarnation),
+            _ => Session::join(config.engine.clone(), peer, config.local_players, incarnation),
+        };
+        let Ok(session) = session else { unreachable!("the settings held for the solo session") };
+        let (now, play) = (*now, Play::new(*now, session, self.shape.0));
+        self.drop_joining();
+        self.joining = Some(Joining::new(now, play, None));
+        self.change(room, Cause::BeginJoin);
+        room.push(RoomEvent::Joining { percent: 0 });
+    }
+
+    fn go_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let unknown = PeerId::from_u128(room.rng.next_u64().into());
+        self.change(room, Cause::GoSolo);
+        self.old_slots = None;
+        self.drop_joining();
+        room.inbox.messages.clear();
+        self.continue_as(room, unknown, 0);
+    }
+
+    fn start_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.start_together(room);
+    }
+
+    fn handle_members<P: Platform>(&mut self, _room: &mut Lobby<P>) {}
 }
 
 /// A session of one peer, which others may join.

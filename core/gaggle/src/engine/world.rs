@@ -14,17 +14,15 @@ use gaggle_timeline::TickClock;
 
 use crate::config::RoomConfig;
 use crate::engine::input_latch::InputLatch;
+use crate::engine::state::{Cause, State};
+use crate::engine::transitions::Transitions;
 use crate::engine::{Engine, first_scores, sealed};
-use crate::lobby_room::{HOST_STARTS, LobbyAction, LobbyRoom};
+use crate::lobby_room::{LobbyAction, LobbyRoom};
 use crate::phase::Phase;
 use crate::platform::Platform;
 use crate::world::World;
 
 use joining::Joining;
-
-/// Longest time a suspended peer admits joiners before it leaves the world to them: after it they
-/// give up.
-const HAND_OVER: Micros = Micros::from_secs(1);
 
 type Lobby<P> = LobbyRoom<ReplicaConfig, P>;
 
@@ -35,16 +33,11 @@ pub struct WorldEngine<W: World> {
     /// The shown session.
     session: Session,
     clock: TickClock,
-    /// Whether the shown session is the room's.
-    in_match: bool,
+    state: State,
     /// Members that were in the room before this peer entered its match, and have been since.
     predecessors: Vec<PeerId>,
+    /// The world being joined, in [`State::Joining`] only.
     joining: Option<Joining>,
-    suspended: bool,
-    /// Whether this peer left the shown world, to rejoin.
-    has_left: bool,
-    /// While suspended: since when other members are present.
-    hand_over_since: Option<Micros>,
     /// One for each local player, in the order of their slots.
     inputs: Vec<InputLatch<W::Input>>,
 }
@@ -77,12 +70,9 @@ impl<W: World> Engine for WorldEngine<W> {
             world,
             session,
             clock: TickClock::new(W::TICK_RATE, now),
-            in_match: false,
+            state: State::Solo,
             predecessors: Vec::new(),
             joining: None,
-            suspended: false,
-            has_left: false,
-            hand_over_since: None,
             inputs: vec![InputLatch::default(); config.local_players],
         };
         engine.begin(now);
@@ -104,16 +94,7 @@ impl<W: World> Engine for WorldEngine<W> {
     }
 
     fn handle_action<P: Platform>(&mut self, room: &mut Lobby<P>, action: LobbyAction) {
-        match action {
-            LobbyAction::OpenMatch => self.open_match(room),
-            LobbyAction::JoinMatch => self.begin_joining(room),
-            LobbyAction::EnterLobby | LobbyAction::GoSolo => self.go_solo(room),
-            LobbyAction::PrepareStart if HOST_STARTS => self.prepare_start(room),
-            LobbyAction::StartMatch if HOST_STARTS => self.start_match(room),
-            LobbyAction::PrepareStart | LobbyAction::StartMatch => {}
-            LobbyAction::MembersChanged => self.handle_members(room),
-            LobbyAction::Resumed => self.rejoin_others(room),
-        }
+        self.carry_out(room, action);
     }
 
     fn remove_peer<P: Platform>(&mut self, room: &mut Lobby<P>, peer: PeerId) {
@@ -130,8 +111,8 @@ impl<W: World> Engine for WorldEngine<W> {
     ) -> u32 {
         self.receive(room);
         self.handle_events(room);
-        let ticks = if self.suspended {
-            self.clock = TickClock::new(W::TICK_RATE, room.now);
+        let ticks = if self.state.is_suspended() {
+            self.skip_time(room.now);
             0
         } else {
             self.clock.ticks_due(room.now, 1_000_000)
@@ -156,48 +137,23 @@ impl<W: World> Engine for WorldEngine<W> {
     }
 
     fn suspend<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        // No peer waits for a spectator.
-        if !self.is_spectating() && !std::mem::replace(&mut self.suspended, true) {
-            room.joins = false;
-            if self.joining.take().is_some() || self.has_peers() {
-                self.leave_world(room);
-            }
-            room.set_resting(true);
-        }
+        self.pause_match(room);
     }
 
     fn resume<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if !std::mem::take(&mut self.suspended) {
-            return;
-        }
-        room.set_resting(false);
-        self.hand_over_since = None;
-        self.clock = TickClock::new(W::TICK_RATE, room.now);
-        if std::mem::take(&mut self.has_left) || !self.in_match {
-            self.rejoin(room);
-        }
+        self.resume_match(room);
     }
 
     fn leave<P: Platform>(&mut self, room: &mut Lobby<P>, is_reload: bool) {
-        self.disconnect(room);
-        self.suspended = false;
-        if room.give_up_seat(is_reload) {
-            self.go_solo(room);
-        }
+        self.leave_room(room, is_reload);
     }
 
     fn phase(&self) -> Phase {
-        match &self.joining {
-            _ if self.suspended => Phase::Suspended,
-            Some(joining) if !joining.is_quiet() => Phase::Joining { percent: joining.percent() },
-            _ if self.is_spectating() => Phase::Spectating,
-            _ if self.in_match => Phase::Playing,
-            _ => Phase::Solo,
-        }
+        self.current_phase()
     }
 
     fn is_playing(&self) -> bool {
-        self.in_match && !self.is_spectating()
+        self.takes_part()
     }
 
     fn alpha_permille(&self) -> u32 {
@@ -216,12 +172,13 @@ impl<W: World> Engine for WorldEngine<W> {
     }
 
     fn slots_of<P: Platform>(&self, room: &Lobby<P>, peer: PeerId) -> SlotSet {
-        let present = |slot: &Slot| self.in_match && self.session.roster().by_slot(*slot).is_some();
+        let present =
+            |slot: &Slot| self.state.is_in_match() && self.session.roster().by_slot(*slot).is_some();
         room.slots_of(peer).iter().filter(present).collect()
     }
 
     fn leader<P: Platform>(&self, room: &Lobby<P>) -> Option<PeerId> {
-        let leader = self.session.roster().leader().filter(|_| self.in_match);
+        let leader = self.session.roster().leader().filter(|_| self.state.is_in_match());
         leader.and_then(|leader| room.peer_of(leader.slot))
     }
 
@@ -275,53 +232,7 @@ impl<W: World> WorldEngine<W> {
 
     /// Whether the room waits for its host, and the shown world is this peer's own.
     fn is_beside<P: Platform>(&self, room: &Lobby<P>) -> bool {
-        room.is_waiting() && !self.in_match && self.joining.is_none()
-    }
-
-    /// Whether other peers are in the shown world.
-    fn has_peers(&self) -> bool {
-        self.in_match && self.session.roster().len() > 1
-    }
-
-    /// Whether the shown world is that of other peers, and this peer has no slot in it.
-    fn is_spectating(&self) -> bool {
-        self.session.is_spectator()
-    }
-
-    /// Lets a suspended peer admit joiners. Once they have all objects, it leaves the world to
-    /// them.
-    fn hand_over<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if !self.suspended || self.has_left {
-            return;
-        }
-        if !self.has_peers() && !room.has_others_awake() {
-            self.hand_over_since = None;
-            return;
-        }
-        let since = *self.hand_over_since.get_or_insert(room.now);
-        let is_synced =
-            self.has_peers() && self.session.connected_peers().all(|peer| self.session.is_synced_to(peer));
-        if is_synced || room.now.since(since) >= HAND_OVER {
-            self.leave_world(room);
-        }
-    }
-
-    /// Leaves the shown world to the others, to rejoin later.
-    fn leave_world<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        self.disconnect(room);
-        self.has_left = true;
-        self.hand_over_since = None;
-        room.mesh = None;
-    }
-
-    /// Tells the other peers that this one leaves, so that they do not wait for it to come back.
-    fn disconnect<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if let Some(mesh) = room.mesh.as_mut() {
-            while let Some(&peer) = mesh.peers().first() {
-                mesh.disconnect(room.now, peer, CloseCode::LEAVING);
-            }
-        }
-        self.drop_links(room.now);
+        room.is_waiting() && !self.state.is_in_match() && self.joining.is_none()
     }
 
     /// Drops the links of the shown session: this peer will take over the others' objects soon.
@@ -332,17 +243,6 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    fn go_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        self.drop_links(room.now);
-        self.in_match = false;
-        self.has_left = false;
-        self.joining = None;
-        room.joins = false;
-        if self.is_spectating() {
-            self.begin_solo(room);
-        }
-    }
-
     /// No player is left to spectate: starts a world of this peer.
     fn begin_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let slots = room.own_slots().unwrap_or_else(|| room.config.first_slots(room.config.local_players));
@@ -350,6 +250,82 @@ impl<W: World> WorldEngine<W> {
         self.session = new_session::<W>(config, slots, JoinMode::Create, rng)
             .expect("the settings held for the world before");
         self.begin(*now);
+    }
+}
+
+impl<W: World> Transitions for WorldEngine<W> {
+    /// Links that are closed say all there is to say.
+    const GOODBYE: Micros = Micros::ZERO;
+
+    fn state(&self) -> State {
+        self.state
+    }
+
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    fn percent(&self) -> Option<u8> {
+        self.joining.as_ref().filter(|joining| !joining.is_quiet()).map(Joining::percent)
+    }
+
+    fn is_spectating(&self) -> bool {
+        self.session.is_spectator()
+    }
+
+    fn has_peers(&self) -> bool {
+        self.state.is_in_match() && self.session.roster().len() > 1
+    }
+
+    fn are_peers_complete(&self) -> bool {
+        self.session.connected_peers().all(|peer| self.session.is_synced_to(peer))
+    }
+
+    fn skip_time(&mut self, now: Micros) {
+        self.clock = TickClock::new(W::TICK_RATE, now);
+    }
+
+    fn release_inputs(&mut self) {
+        self.inputs.iter_mut().for_each(InputLatch::let_go);
+    }
+
+    fn drop_attempt(&mut self) {
+        self.joining = None;
+    }
+
+    /// The others do not wait for this peer to come back.
+    fn say_goodbye<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if let Some(mesh) = room.mesh.as_mut() {
+            while let Some(&peer) = mesh.peers().first() {
+                mesh.disconnect(room.now, peer, CloseCode::LEAVING);
+            }
+        }
+        self.drop_links(room.now);
+    }
+
+    fn open_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.open_world(room);
+    }
+
+    fn begin_joining<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.join_world(room);
+    }
+
+    fn go_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.drop_links(room.now);
+        self.joining = None;
+        self.change(room, Cause::GoSolo);
+        if self.is_spectating() {
+            self.begin_solo(room);
+        }
+    }
+
+    fn start_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.start_together(room);
+    }
+
+    fn handle_members<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.follow_members(room);
     }
 }
 
@@ -383,10 +359,5 @@ impl<P: Platform> Lobby<P> {
     /// Slots reserved for the local players, if this peer has a reservation.
     fn own_slots(&self) -> Option<SlotSet> {
         Some(self.slots_of(self.me()?)).filter(|slots| !slots.is_empty())
-    }
-
-    /// Whether this peer is in the room without a reservation.
-    fn is_spectator_here(&self) -> bool {
-        self.me().is_some_and(|me| self.is_spectator(me))
     }
 }

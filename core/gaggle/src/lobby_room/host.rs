@@ -58,7 +58,7 @@ impl Error for NotHost {}
 
 impl<S, P: Platform> LobbyRoom<S, P> {
     pub(crate) fn host(&self) -> Option<PeerId> {
-        self.seat?;
+        self.reservation?;
         self.lobby_client.as_ref().and_then(Client::room).map(|room| room.host)
     }
 
@@ -67,12 +67,12 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     }
 
     pub(crate) fn settings(&self) -> &RawJson {
-        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.reservation.is_some());
         room.map_or(&self.config.room_settings, |room| &room.settings)
     }
 
     pub(crate) fn set_ready(&mut self, ready: bool) {
-        if let Some(client) = self.lobby_client.as_mut().filter(|_| self.seat.is_some()) {
+        if let Some(client) = self.lobby_client.as_mut().filter(|_| self.reservation.is_some()) {
             client.ready(Ready { ready });
         }
     }
@@ -97,7 +97,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// Reports a change of roles or settings.
     pub(super) fn report_roles(&mut self, update: &RoomUpdate) {
-        if self.seat.is_none() {
+        if self.reservation.is_none() {
             return;
         }
         let event = match update {

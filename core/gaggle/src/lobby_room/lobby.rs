@@ -30,7 +30,7 @@ const ICE_AGAIN: Micros = Micros::from_secs(30);
 
 impl<S, P: Platform> LobbyRoom<S, P> {
     /// Requests the room that is wanted. Nothing waits for the answer.
-    pub(super) fn ask_for_seat(&mut self, leave_current: bool) {
+    pub(super) fn request_reservation(&mut self, leave_current: bool) {
         if leave_current {
             self.tell_score();
         }
@@ -89,23 +89,23 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             }),
             JoinTarget::Browse | JoinTarget::Offline => return,
         };
-        self.connection.seat_asked = Some(asked);
+        self.connection.reservation_request = Some(asked);
     }
 
     /// The reservation is not for the configured room: requests that one.
-    fn seek_elsewhere(&mut self) {
+    fn request_other_room(&mut self) {
         match (&self.config.join, &mut self.lobby_client) {
             (JoinTarget::Browse | JoinTarget::Offline, Some(client)) => {
                 client.leave(Leave::default());
             }
-            _ => self.ask_for_seat(true),
+            _ => self.request_reservation(true),
         }
     }
 
     /// The requested room was rejected. Gives up an earlier reservation that no local player uses,
     /// because other peers would wait for it.
-    fn leave_unwished(&mut self) {
-        if self.seat.is_none()
+    fn leave_unwanted(&mut self) {
+        if self.reservation.is_none()
             && let Some(client) = self.lobby_client.as_mut().filter(|client| client.room().is_some())
         {
             client.leave(Leave::default());
@@ -127,7 +127,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             }
         }
         client.handle_timeout(now);
-        if self.seat.is_some() && self.ice.due.is_some_and(|at| at <= now) {
+        if self.reservation.is_some() && self.ice.due.is_some_and(|at| at <= now) {
             self.ice.due = Some(now + ICE_AGAIN);
             self.ice.asked = Some(client.refresh_ice(Ice {}));
         }
@@ -147,9 +147,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     /// The next action of the engine.
     pub(crate) fn poll_action(&mut self) -> Option<LobbyAction> {
         while let Some(event) = self.lobby_client.as_mut().and_then(Client::poll_event) {
-            let errand = self.hear(event);
-            if errand.is_some() {
-                return errand;
+            let action = self.handle_client_event(event);
+            if action.is_some() {
+                return action;
             }
         }
         self.carry_out();
@@ -167,14 +167,14 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    fn hear(&mut self, event: ClientEvent) -> Option<LobbyAction> {
+    fn handle_client_event(&mut self, event: ClientEvent) -> Option<LobbyAction> {
         match event {
             ClientEvent::SignInRejected(rejection) => {
                 self.config.lobby.token = None;
                 self.push(RoomEvent::SignInRejected(rejection));
             }
             ClientEvent::Connected { key, name, signed_in, .. } => {
-                self.hear_welcome(key, signed_in.then_some(name.as_str()));
+                self.handle_welcome(key, signed_in.then_some(name.as_str()));
             }
             ClientEvent::Disconnected { .. } if self.connection.server_lost => {}
             ClientEvent::Disconnected { .. } => {
@@ -185,9 +185,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             // Another tab took over. To the others it is the same peer, and links of this one would
             // conflict with its links.
             ClientEvent::Closed(refusal) if refusal.code == RejectionCode::Replaced => {
-                let errand = self.lose_seat(LeaveReason::ConnectionLost);
+                let action = self.lose_reservation(LeaveReason::ConnectionLost);
                 self.push(RoomEvent::OpenedElsewhere);
-                return errand;
+                return action;
             }
             // This peer requested it itself, and will request it again.
             ClientEvent::Rejected { request, .. } if self.ice.asked == Some(request) => {
@@ -195,26 +195,28 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             }
             ClientEvent::Rejected { request, refusal } if self.is_too_early(request, refusal.code) => {}
             ClientEvent::Rejected { request, refusal } => {
-                if self.connection.seat_asked == Some(request) {
-                    self.leave_unwished();
+                if self.connection.reservation_request == Some(request) {
+                    self.leave_unwanted();
                 }
                 self.push(RoomEvent::RequestRejected { request: Some(request), rejection: refusal });
             }
             ClientEvent::Closed(rejection) => {
                 self.push(RoomEvent::RequestRejected { request: None, rejection });
             }
-            ClientEvent::RoomJoined { created, returned, .. } => return self.take_seat(created, returned),
+            ClientEvent::RoomJoined { created, returned, .. } => {
+                return self.accept_reservation(created, returned);
+            }
             ClientEvent::RoomUpdated(event) => {
-                self.hear_room(&event);
+                self.handle_room_update(&event);
                 if let RoomUpdate::StatusChanged(change) = &event {
-                    let action = self.hear_status(change);
+                    let action = self.handle_status(change);
                     return Some(action.unwrap_or(LobbyAction::MembersChanged));
                 }
                 let me = self.me();
                 let is_woken = matches!(event, RoomUpdate::RestChanged(RestChanged { peer, resting: false }) if Some(peer) == me);
                 return Some(if is_woken { LobbyAction::Resumed } else { LobbyAction::MembersChanged });
             }
-            ClientEvent::RoomLeft { reason, .. } => return self.lose_seat(reason),
+            ClientEvent::RoomLeft { reason, .. } => return self.lose_reservation(reason),
             ClientEvent::Signal { from, data } => {
                 let text = data.to_text().filter(|_| !self.is_shunned(from));
                 if let (Some(text), Some(mesh)) = (text, &mut self.mesh) {
@@ -248,7 +250,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         None
     }
 
-    fn hear_welcome(&mut self, key: Option<String>, signed_in_as: Option<&str>) {
+    fn handle_welcome(&mut self, key: Option<String>, signed_in_as: Option<&str>) {
         if let Some(name) = signed_in_as.filter(|_| !std::mem::replace(&mut self.connection.signed_in, true))
         {
             self.push(RoomEvent::SignedIn { name: name.to_string() });
@@ -262,7 +264,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    fn hear_room(&mut self, event: &RoomUpdate) {
+    fn handle_room_update(&mut self, event: &RoomUpdate) {
         self.learn_names();
         self.report_roles(event);
         match event {
@@ -300,32 +302,32 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.leaving.push((self.now + patience, leaver));
     }
 
-    fn take_seat(&mut self, created: bool, returned: bool) -> Option<LobbyAction> {
+    fn accept_reservation(&mut self, created: bool, returned: bool) -> Option<LobbyAction> {
         let client = self.lobby_client.as_ref()?;
         let (room, (_, peer)) = (client.room()?, client.identity()?);
-        let (seat, code, mode, round) = ((room.id, peer), room.code, room.mode.clone(), room.round);
+        let (reservation, code, mode, round) = ((room.id, peer), room.code, room.mode.clone(), room.round);
         let (fits, inherited) = (self.fits(room), client.reused_slots());
         // The peer that created a room opens its match, even if others have joined before it knew.
         let watches = matches!(self.config.join, JoinTarget::Spectate(_));
         let is_host = |member: &Member| member.peer != peer && (watches || may_hand_over(member));
         let joins = !created && room.players().any(is_host);
-        if self.seat == Some(seat) {
+        if self.reservation == Some(reservation) {
             // Only the connection to the lobby was lost: the match never stopped.
             self.connect_to_all();
             return Some(LobbyAction::MembersChanged);
         }
         if !fits {
-            self.seek_elsewhere();
+            self.request_other_room();
             return None;
         }
         // A room joined by its code has the mode of that room.
         self.config.mode = mode;
         self.push(RoomEvent::RoomJoined { code, resumed: returned });
-        if self.seat.is_some() {
+        if self.reservation.is_some() {
             self.mesh = None;
             self.inbox.values.forget(None);
         }
-        (self.seat, self.reused_slots, self.joins) = (Some(seat), inherited, joins);
+        (self.reservation, self.reused_slots, self.joins) = (Some(reservation), inherited, joins);
         self.links_renewed_for = round;
         self.results.forget_score();
         self.learn_names();
@@ -340,17 +342,17 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     /// Whether this is a room as it is wanted. An earlier reservation may be in another.
     fn fits(&self, room: &RoomView) -> bool {
         let config = &self.config;
-        let is_wished = match &config.join {
+        let is_wanted = match &config.join {
             JoinTarget::Matchmake => room.mode == config.mode,
             JoinTarget::CreatePrivate => room.private && room.mode == config.mode,
             JoinTarget::Code(code) | JoinTarget::Spectate(code) => room.code == *code,
             JoinTarget::Browse | JoinTarget::Offline => false,
         };
-        is_wished && room.game == config.game && room.build == self.build_id
+        is_wanted && room.game == config.game && room.build == self.build_id
     }
 
-    fn lose_seat(&mut self, reason: LeaveReason) -> Option<LobbyAction> {
-        self.seat.take()?;
+    fn lose_reservation(&mut self, reason: LeaveReason) -> Option<LobbyAction> {
+        self.reservation.take()?;
         self.mesh = None;
         self.inbox.values.forget(None);
         self.push(RoomEvent::RoomLeft { reason });

@@ -50,11 +50,11 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         let Some(room) = client.room() else { return false };
         // The lobby knows players by the slot it assigned, which need not be their slot in the
         // match.
-        let chairs = points.iter().filter_map(|&(peer, score)| {
+        let reserved = points.iter().filter_map(|&(peer, score)| {
             let slot = room.member(peer)?.slot?;
             Some(Score { peer, slot, score, place: None })
         });
-        let scores: Vec<Score> = chairs.collect();
+        let scores: Vec<Score> = reserved.collect();
         if scores.is_empty() {
             return false;
         }
@@ -81,7 +81,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     /// Sends the score, if a match is played and the lobby does not have it.
     pub(super) fn tell_score(&mut self) {
         let Some((score, level)) = self.results.score else { return };
-        let (Some(client), Some((_, me))) = (&mut self.lobby_client, self.seat) else { return };
+        let (Some(client), Some((_, me))) = (&mut self.lobby_client, self.reservation) else { return };
         let plays = |room: &&RoomView| {
             room.status == Status::Playing && room.member(me).is_some_and(|member| member.slot.is_some())
         };

@@ -70,7 +70,7 @@ impl Start {
 
 impl<S, P: Platform> LobbyRoom<S, P> {
     fn room_view(&self) -> Option<&RoomView> {
-        self.seat?;
+        self.reservation?;
         self.lobby_client.as_ref().and_then(Client::room)
     }
 
@@ -86,7 +86,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     }
 
     /// Action that follows from a change of the room's status.
-    pub(super) fn hear_status(&mut self, change: &StatusChanged) -> Option<LobbyAction> {
+    pub(super) fn handle_status(&mut self, change: &StatusChanged) -> Option<LobbyAction> {
         self.room_view().filter(|room| HOST_STARTS && room.starts_together())?;
         if change.status == Status::Finished {
             self.push(RoomEvent::MatchEnded);
@@ -127,10 +127,10 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             .filter(is_here)
             .map(|member| PeerSlots { peer: member.peer, slots: member.slots() })
             .collect();
-        let host = peers.iter().map(|seat| seat.peer).find(|peer| *peer == room.host);
+        let host = peers.iter().map(|other| other.peer).find(|peer| *peer == room.host);
         Some(Start {
             match_id: match_id(room.match_started_at, room.seed),
-            first: host.or(peers.first().map(|seat| seat.peer)),
+            first: host.or(peers.first().map(|other| other.peer)),
             peers,
             seed: room.seed.0,
             round: room.round,

@@ -90,13 +90,87 @@ impl<W: World, P: Platform> Room<WorldEngine<W>, P> {
         self.session().roster().leader().map(|leader| leader.slot)
     }
 
-    /// Whether this peer is the leader.
-    pub fn is_leader(&self) -> bool {
-        self.session().is_leader()
-    }
-
     /// Slot reserved for the player at a peer; of several, the first.
     pub fn slot_of(&self, peer: PeerId) -> Option<Slot> {
         self.lobby_room.slots_of(peer).lowest()
+    }
+}
+
+#[cfg(all(test, feature = "testing"))]
+mod tests {
+    use gaggle_kit::Micros;
+    use gaggle_link::sim::Conditions;
+    use gaggle_replica::{AuthorityPolicy, Kinds};
+
+    use super::*;
+    use crate::config::RoomConfig;
+    use crate::phase::Phase;
+    use crate::testing::{SimLobby, SimPlatform};
+
+    struct Nothing;
+
+    impl World for Nothing {
+        type Input = u8;
+
+        fn kinds() -> Kinds {
+            Kinds::new()
+        }
+
+        fn populate(&mut self, _: &mut Session) {}
+
+        fn step(&mut self, _: &mut Session) {}
+    }
+
+    type Rooms = [Option<WorldRoom<Nothing, SimPlatform>>; 3];
+
+    fn open(net: &SimLobby, rooms: &mut Rooms, peer: usize) {
+        let config = RoomConfig::world("nothing", 4, AuthorityPolicy::OwnerOrLeader).expect("a label");
+        let config = RoomConfig { lobby: SimLobby::client_config(peer), ..config };
+        let room = WorldRoom::open(net.now(), config, net.platform(peer), Nothing, net.now().get());
+        rooms[peer] = Some(room.expect("in range"));
+    }
+
+    fn run(net: &mut SimLobby, rooms: &mut Rooms, seconds: u64) {
+        net.run_for(Micros::from_secs(seconds), |peer, now| {
+            if let Some(room) = &mut rooms[peer] {
+                room.update(now);
+            }
+        });
+    }
+
+    /// For each peer, whether this one holds it for a later joiner.
+    fn later(rooms: &mut Rooms, peer: usize) -> [bool; 3] {
+        let ids = rooms.each_ref().map(|room| room.as_ref().and_then(|room| room.lobby_room.me()));
+        let Room { lobby_room, engine } = rooms[peer].as_mut().expect("open");
+        let later = engine.later_joiners(lobby_room);
+        ids.map(|id| later.contains(&id.expect("a member")))
+    }
+
+    #[test]
+    fn lobby_tells_who_joined_later() {
+        let mut net = SimLobby::new(3, 7, Conditions::latency_ms(40));
+        let mut rooms = [None, None, None];
+        for peer in 0..2 {
+            open(&net, &mut rooms, peer);
+            run(&mut net, &mut rooms, 3);
+        }
+        // The peers know the third one only through the lobby.
+        net.set_isolated(2, true);
+        open(&net, &mut rooms, 2);
+        run(&mut net, &mut rooms, 3);
+        assert_eq!([0, 1].map(|peer| later(&mut rooms, peer)), [[false, true, true], [false, false, true]]);
+        let playing = rooms.iter().flatten().filter(|room| room.phase() == Phase::Playing).count();
+        assert_eq!(playing, 2, "only members of a match know who came later");
+        // A server that has lost its state changes nothing about that.
+        net.set_lobby_up(false);
+        run(&mut net, &mut rooms, 3);
+        net.set_lobby_up(true);
+        run(&mut net, &mut rooms, 10);
+        assert_eq!(later(&mut rooms, 0), [false, true, true]);
+        net.crash(1, rooms[1].take());
+        run(&mut net, &mut rooms, 60);
+        open(&net, &mut rooms, 1);
+        run(&mut net, &mut rooms, 5);
+        assert!(!later(&mut rooms, 1)[0] && later(&mut rooms, 0)[1]);
     }
 }

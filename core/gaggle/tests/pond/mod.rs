@@ -6,7 +6,7 @@ use gaggle::replica::{
 use gaggle::{AnyRoom, Input, Phase, RoomConfig, RoomEvent, State, World, WorldConfig, WorldRoom};
 use gaggle_kit::{Micros, Slot};
 
-use crate::town::{self, FRAME, SimPlatform, Subject};
+use crate::cluster::{self, FRAME, SimPlatform, Subject};
 
 pub(crate) const ROCKS: usize = 12;
 
@@ -139,28 +139,28 @@ impl World for Pond {
     }
 }
 
-pub(crate) type House = WorldRoom<Pond, SimPlatform>;
-pub(crate) type Cluster = town::Cluster<House>;
+pub(crate) type TestRoom = WorldRoom<Pond, SimPlatform>;
+pub(crate) type Cluster = cluster::Cluster<TestRoom>;
 
 /// The settings of a peer, with another policy.
-pub(crate) fn with_policy(house: usize, policy: AuthorityPolicy) -> WorldConfig {
-    let client = town::client_config(house);
+pub(crate) fn with_policy(index: usize, policy: AuthorityPolicy) -> WorldConfig {
+    let client = cluster::client_config(index);
     RoomConfig { lobby: client, ..RoomConfig::world("pond", 4, policy).expect("a label") }
 }
 
-impl Subject for House {
+impl Subject for TestRoom {
     type Config = WorldConfig;
 
-    fn peer_config(house: usize) -> WorldConfig {
-        with_policy(house, AuthorityPolicy::OwnerOrLeader)
+    fn peer_config(index: usize) -> WorldConfig {
+        with_policy(index, AuthorityPolicy::OwnerOrLeader)
     }
 
-    fn open_peer(now: Micros, config: WorldConfig, platform: SimPlatform, seed: u64) -> House {
+    fn open_peer(now: Micros, config: WorldConfig, platform: SimPlatform, seed: u64) -> TestRoom {
         WorldRoom::open(now, config, platform, Pond::default(), seed).expect("settings that can be")
     }
 
-    fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent> {
-        let beat = now.get() / FRAME.get() / (3 + house as u64);
+    fn update_peer(&mut self, now: Micros, index: usize) -> Vec<RoomEvent> {
+        let beat = now.get() / FRAME.get() / (3 + index as u64);
         let row = !self.world().still && beat % 2 == 1;
         self.set_input(0, Oars { row, splash: false });
         // A second player at this peer rows more slowly.
@@ -205,42 +205,43 @@ pub(crate) fn rocks(session: &Session) -> Vec<(ObjectId, Rock, Option<Slot>)> {
 
 /// Asserts that these peers are in one world, which is the same for all after input stops: rocks,
 /// boats, authority, leader.
-pub(crate) fn expect_one_world(town: &mut Cluster, houses: &[usize]) {
-    for &house in houses {
-        town.room(house).world_mut().still = true;
+pub(crate) fn expect_one_world(cluster: &mut Cluster, indices: &[usize]) {
+    for &index in indices {
+        cluster.room(index).world_mut().still = true;
     }
-    town.run_ms(2_500);
-    let first = town.room(houses[0]);
+    cluster.run_ms(2_500);
+    let first = cluster.room(indices[0]);
     let (lead, all) = (first.leader(), (rocks(first.session()), boats(first.session())));
-    assert_eq!(all.0.len(), ROCKS, "{}", town.describe());
-    for &house in houses {
-        let room = town.room(house);
+    assert_eq!(all.0.len(), ROCKS, "{}", cluster.describe());
+    for &index in indices {
+        let room = cluster.room(index);
         let same = (rocks(room.session()), boats(room.session())) == all && room.leader() == lead;
         let here = room.session().roster().len();
         let stage = room.phase();
         assert!(
-            same && here == houses.len() && stage == Phase::Playing,
-            "house {house}\n{}",
-            town.describe()
+            same && here == indices.len() && stage == Phase::Playing,
+            "peer {index}\n{}",
+            cluster.describe()
         );
-        town.room(house).world_mut().still = false;
+        cluster.room(index).world_mut().still = false;
     }
 }
 
 /// Strokes of a player, according to a peer.
-pub(crate) fn strokes(town: &mut Cluster, house: usize, player: Slot) -> u32 {
-    let boats = boats(town.room(house).session());
+pub(crate) fn strokes(cluster: &mut Cluster, index: usize, player: Slot) -> u32 {
+    let boats = boats(cluster.room(index).session());
     boats.iter().filter(|(_, boat, _)| boat.sailor == player.byte()).map(|(_, boat, _)| boat.strokes).sum()
 }
 
 /// Pushes of all rocks, according to a peer.
-pub(crate) fn pushes(town: &mut Cluster, house: usize) -> u32 {
-    rocks(town.room(house).session()).iter().map(|(_, rock, _)| rock.pushes).sum()
+pub(crate) fn pushes(cluster: &mut Cluster, index: usize) -> u32 {
+    rocks(cluster.room(index).session()).iter().map(|(_, rock, _)| rock.pushes).sum()
 }
 
 /// Sends an event to all peers.
-pub(crate) fn shout(town: &mut Cluster, house: usize, word: u8) {
-    town.room(house)
+pub(crate) fn shout(cluster: &mut Cluster, index: usize, word: u8) {
+    cluster
+        .room(index)
         .session_mut()
         .send_event(Target::All, &[], &Shout { word })
         .expect("the first one is not rate limited");

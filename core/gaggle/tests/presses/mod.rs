@@ -7,7 +7,7 @@ use gaggle::{AnyRoom, GameRoom, Phase, RoomConfig, RoomEvent, State};
 use gaggle_kit::{Micros, Slot, state_hash};
 use gaggle_timeline::{Game, Inputs};
 
-use crate::town::{self, FRAME, SimPlatform, Subject};
+use crate::cluster::{self, FRAME, SimPlatform, Subject};
 
 /// Every player has a counter that rises while the player presses.
 #[derive(Debug, Clone, PartialEq, Eq, State)]
@@ -42,27 +42,27 @@ impl Game for Presses {
     }
 }
 
-pub(crate) type House = GameRoom<Presses, SimPlatform>;
-pub(crate) type Cluster = town::Cluster<House>;
+pub(crate) type TestRoom = GameRoom<Presses, SimPlatform>;
+pub(crate) type Cluster = cluster::Cluster<TestRoom>;
 
-impl Subject for House {
+impl Subject for TestRoom {
     type Config = RoomConfig;
 
-    fn peer_config(house: usize) -> RoomConfig {
-        let client = town::client_config(house);
+    fn peer_config(index: usize) -> RoomConfig {
+        let client = cluster::client_config(index);
         RoomConfig { lobby: client, record_replay: true, ..RoomConfig::new("presses", 4).expect("a label") }
     }
 
-    fn open_peer(now: Micros, config: RoomConfig, platform: SimPlatform, seed: u64) -> House {
+    fn open_peer(now: Micros, config: RoomConfig, platform: SimPlatform, seed: u64) -> TestRoom {
         let game = Presses { frame: 0, here: 0, counts: [0; 4] };
         GameRoom::open(now, config, platform, game, seed).expect("settings that can be")
     }
 
     /// Every player presses in every other frame, at an offset of its own.
-    fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent> {
-        let beat = now.get() / FRAME.get() / (3 + house as u64);
+    fn update_peer(&mut self, now: Micros, index: usize) -> Vec<RoomEvent> {
+        let beat = now.get() / FRAME.get() / (3 + index as u64);
         self.set_input(0, (beat % 2) as u8);
-        COMPUTING.set(house);
+        COMPUTING.set(index);
         self.update(now);
         std::iter::from_fn(|| self.poll_event()).collect()
     }
@@ -84,27 +84,28 @@ impl Subject for House {
 }
 
 /// Asserts that these peers play one match, with the same confirmed states.
-pub(crate) fn expect_one_match(town: &mut Cluster, houses: &[usize]) {
-    town.run_ms(500);
-    for &house in houses {
-        let (stage, here) = (town.room(house).phase(), town.room(house).game().here);
+pub(crate) fn expect_one_match(cluster: &mut Cluster, indices: &[usize]) {
+    cluster.run_ms(500);
+    for &index in indices {
+        let (stage, here) = (cluster.room(index).phase(), cluster.room(index).game().here);
         let present = here.count_ones() as usize;
-        assert!(stage == Phase::Playing && present == houses.len(), "house {house}\n{}", town.describe());
+        assert!(stage == Phase::Playing && present == indices.len(), "peer {index}\n{}", cluster.describe());
     }
-    let frames: Vec<_> = houses.iter().map(|&house| town.room(house).session().confirmed_frame()).collect();
+    let frames: Vec<_> =
+        indices.iter().map(|&index| cluster.room(index).session().confirmed_frame()).collect();
     let histories: BTreeSet<u64> =
-        houses.iter().map(|&house| town.room(house).session().branch_id()).collect();
-    assert_eq!(histories.len(), 1, "{frames:?}\n{}", town.describe());
+        indices.iter().map(|&index| cluster.room(index).session().branch_id()).collect();
+    assert_eq!(histories.len(), 1, "{frames:?}\n{}", cluster.describe());
     let mut hashes: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     for _ in 0..120 {
-        for &house in houses {
-            if let Some((_, game)) = town.room(house).confirmed() {
+        for &index in indices {
+            if let Some((_, game)) = cluster.room(index).confirmed() {
                 hashes.entry(game.frame).or_default().insert(state_hash(game));
             }
         }
-        town.step();
+        cluster.step();
     }
     let compared = hashes.len();
-    assert!(hashes.values().all(|states| states.len() == 1), "states differ\n{}", town.describe());
-    assert!(compared > 20, "only {compared} frames were compared\n{}", town.describe());
+    assert!(hashes.values().all(|states| states.len() == 1), "states differ\n{}", cluster.describe());
+    assert!(compared > 20, "only {compared} frames were compared\n{}", cluster.describe());
 }

@@ -269,6 +269,14 @@ impl<E: Subject> Cluster<E> {
         self.open_with(peer, join, start, E::config());
     }
 
+    /// Opens another room of the player at `player`, as a second tab does.
+    pub(crate) fn open_tab_of(&mut self, player: usize, peer: usize) {
+        let (lobby, now) = (SimLobby::client_config(player), self.net.now());
+        let config = RoomConfig { join: JoinTarget::Browse, lobby, ..E::config() };
+        let room = Room::open(now, config, self.net.platform(peer), E::content(), peer as u64);
+        self.rooms[peer] = Some(room.unwrap_or_else(|error| panic!("{error}")));
+    }
+
     fn open_with(&mut self, peer: usize, join: JoinTarget, start: StartMode, base: RoomConfig<E::Config>) {
         let room_settings = RawJson::new(SETTINGS).expect("an object");
         let lobby = SimLobby::client_config(peer);

@@ -152,9 +152,9 @@ impl Endpoint {
         }
         if self.sweep_at <= now {
             self.sweep_at = now + Micros::from_secs(1);
-            let (silent_max, handshake_max) = (self.config.timeout, self.config.handshake_timeout);
+            let (timeout, handshake_timeout) = (self.config.timeout, self.config.handshake_timeout);
             let silent = |session: &Session| {
-                now.since(session.heard_at) > if session.used { silent_max } else { handshake_max }
+                now.since(session.heard_at) > if session.used { timeout } else { handshake_timeout }
             };
             while let Some(index) = self.sessions.iter().position(silent) {
                 let session = self.sessions.swap_remove(index);

@@ -137,7 +137,7 @@ impl Relay {
         self.due.evict = now + EVICT_INTERVAL;
         let idle = self.members.iter().enumerate().filter_map(|(id, member)| {
             let member = member.as_ref()?;
-            let is_idle = now.since(member.heard_at) >= self.config.silent_max;
+            let is_idle = now.since(member.heard_at) >= self.config.idle_timeout;
             is_idle.then_some((member.network, (member.heard_at, id)))
         });
         let weight_min = self.members_by_network.weight(network) + 1;

@@ -170,11 +170,12 @@ fn operator_page_requires_token() {
     let server = TestServer::with(|config| config.operator_token = Some(Secret("right".into())));
     let mut player = server.guest();
     player.say(r#"{"type":"hello","name":"<b>Nia</b>"}"#);
-    player.seat(r#"{"type":"find","game":"gander","mode":"team","build":"3f2a"}"#);
+    player.seat(r#"{"type":"find","game":"gander","mode":"team","build":"1.2-3f2a"}"#);
     player.say(r#"{"type":"kick","peer":"00000000000000000000000000000000"}"#);
     player.hear_until(|message| matches!(message, gaggle_lobby::ServerMessage::Refused(_)).then_some(()));
     let (status, page) = get(server.address, "/operator", "");
     assert!(status == 200 && page.contains("operator token"));
+    assert!(page.contains("room.version") && !page.contains("room.build"), "no fingerprints are shown");
     for wrong in [
         "",
         "Authorization: Bearer wrong\r\n",
@@ -200,7 +201,8 @@ fn operator_page_requires_token() {
     let refused = state["refused"].as_object().unwrap();
     assert_eq!(refused.values().filter_map(serde_json::Value::as_u64).sum::<u64>(), 1, "{state}");
     let room = &state["list"][0];
-    assert_eq!([&room["game"], &room["mode"], &room["build"]], ["gander", "team", "3f2a"]);
+    assert_eq!([&room["game"], &room["mode"], &room["version"]], ["gander", "team", "1.2"]);
+    assert_eq!(room["build"], "1.2-3f2a");
     assert_eq!((&room["seats"], &room["status"]), (&4.into(), &"playing".into()));
     assert_eq!(room["members"][0]["name"], "<b>Nia</b>");
     assert_eq!((&room["members"][0]["slot"], &room["members"][0]["host"]), (&0.into(), &true.into()));

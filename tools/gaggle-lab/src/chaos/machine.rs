@@ -120,13 +120,13 @@ impl Machine {
         now: Micros,
         seed: u64,
     ) -> Machine {
-        let frames_per_second = session.config().tick_rate;
+        let tick_rate = session.config().tick_rate;
         Machine {
             straight: broth.clone(),
             timeline: Timeline::new(session, broth),
             exchange: Driver::default(),
             link: Endpoint::new(carrier, LinkConfig::default(), seed),
-            pace: TickClock::new(frames_per_second, now),
+            pace: TickClock::new(tick_rate, now),
             on: true,
             leaving: false,
             asleep_until: Micros::ZERO,

@@ -177,8 +177,7 @@ mod tests {
 
     fn match_of(setup: Setup, mut bot: Bot) -> Vec<u8> {
         let game = Gander::new(setup, 3);
-        let info =
-            ReplayInfo { game_fingerprint: gander::FINGERPRINT, frames_per_second: 60, slots: SEATS as u8 };
+        let info = ReplayInfo { game_fingerprint: gander::FINGERPRINT, tick_rate: 60, slots: SEATS as u8 };
         let mut recorder = Recorder::new(&game, info, RecorderConfig::default());
         for frame in 1..=1800 {
             let mut pads = [Pad::NONE; SEATS];

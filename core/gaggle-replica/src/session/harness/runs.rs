@@ -26,7 +26,7 @@ fn run(seed: u64, without: Option<Rule>, crowd: Crowd, tally: &mut Tally) -> Res
     tally.returns += found.returns;
     tally.splits += found.splits;
     tally.inherited += found.inherited;
-    tally.buried += found.buried;
+    tally.despawned += found.despawned;
     tally.trusted += found.trusted;
     tally.answers += found.answers;
     tally.refused += found.refused;
@@ -35,9 +35,9 @@ fn run(seed: u64, without: Option<Rule>, crowd: Crowd, tally: &mut Tally) -> Res
     tally.differences += found.differences;
     healed.map_err(|error| {
         format!(
-            "seed {seed}, {:?}, buries {}, {} peers, {} renumbered, lobby {}: {error}",
+            "seed {seed}, {:?}, despawns {}, {} peers, {} renumbered, lobby {}: {error}",
             world.policy,
-            world.buries,
+            world.despawns,
             world.machines.len(),
             found.renumbered,
             world.in_lobby
@@ -58,7 +58,7 @@ fn replicas_after_random_faults_become_equal_and_silent() {
         ("returns", returns),
         ("splits", splits),
         ("inherited", inherited),
-        ("buried", tally.buried),
+        ("despawned", tally.despawned),
         ("taken back", trusted),
         ("answers", answers),
         ("refused", refused),

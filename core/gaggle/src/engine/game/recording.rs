@@ -46,7 +46,7 @@ impl<G: Game> Recording<G> {
         let (config, slots) = (session.config(), session.slot_count());
         let info = ReplayInfo {
             game_fingerprint: config.game_fingerprint,
-            frames_per_second: config.tick_rate,
+            tick_rate: config.tick_rate,
             slots: slots as u8,
         };
         let recorder = Recorder::new(game, info, RecorderConfig::default());

@@ -11,8 +11,10 @@ use super::turn::{Notice, Turn};
 use super::{Lobby, Requests, StateShape, solo_session};
 use crate::config::RoomConfig;
 use crate::engine::input_latch::InputLatch;
+use crate::engine::state::State;
+use crate::engine::transitions::Transitions;
 use crate::engine::{Engine, first_scores};
-use crate::lobby_room::{HOST_STARTS, LobbyAction};
+use crate::lobby_room::LobbyAction;
 use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
 
@@ -39,13 +41,9 @@ impl<I: Input> Engine for Requests<I> {
         Ok(Requests {
             shape,
             shown: Play::new(now, session, shape.0),
-            in_match: false,
-            is_separate: false,
+            state: State::Solo,
             joining: None,
             starting: None,
-            suspended: false,
-            has_left: false,
-            hand_over_since: None,
             players: vec![InputLatch::default(); config.local_players],
             old_slots: None,
             input_delay: None,
@@ -74,16 +72,7 @@ impl<I: Input> Engine for Requests<I> {
     }
 
     fn handle_action<P: Platform>(&mut self, room: &mut Lobby<P>, action: LobbyAction) {
-        match action {
-            LobbyAction::OpenMatch => self.open_match(room),
-            LobbyAction::JoinMatch => self.begin_joining(room),
-            LobbyAction::EnterLobby | LobbyAction::GoSolo => self.go_solo(room),
-            LobbyAction::PrepareStart if HOST_STARTS => self.prepare_start(room),
-            LobbyAction::StartMatch if HOST_STARTS => self.start_match(room),
-            LobbyAction::PrepareStart | LobbyAction::StartMatch => {}
-            LobbyAction::MembersChanged => {}
-            LobbyAction::Resumed => self.rejoin_others(room),
-        }
+        self.carry_out(room, action);
     }
 
     fn remove_peer<P: Platform>(&mut self, _room: &mut Lobby<P>, peer: PeerId) {
@@ -111,56 +100,24 @@ impl<I: Input> Engine for Requests<I> {
     }
 
     fn suspend<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        // No peer waits for a spectator.
-        if self.suspended || self.is_spectating() {
-            return;
-        }
-        self.suspended = true;
-        self.players.iter_mut().for_each(InputLatch::let_go);
-        self.drop_joining();
-        room.joins = false;
-        self.hand_over_since = None;
-        self.leave_match(room);
-        room.set_resting(true);
+        self.pause_match(room);
     }
 
     fn resume<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if !std::mem::take(&mut self.suspended) {
-            return;
-        }
-        room.set_resting(false);
-        self.shown.skip_time(room.now);
-        let needs_no_match = self.in_match || self.joining.is_some() || room.seat.is_none();
-        if std::mem::take(&mut self.has_left) || !needs_no_match {
-            // The links belong to the match that was left: a join begins with new ones.
-            room.renew_links();
-            if !room.is_waiting() {
-                self.begin_joining(room);
-            }
-        }
+        self.resume_match(room);
     }
 
     fn leave<P: Platform>(&mut self, room: &mut Lobby<P>, is_reload: bool) {
-        self.leave_match(room);
+        self.leave_room(room, is_reload);
         self.old_slots = None;
-        self.suspended = false;
-        if room.give_up_seat(is_reload) {
-            self.go_solo(room);
-        }
     }
 
     fn phase(&self) -> Phase {
-        match &self.joining {
-            _ if self.suspended => Phase::Suspended,
-            Some(joining) => Phase::Joining { percent: joining.percent },
-            None if self.is_spectating() => Phase::Spectating,
-            None if self.in_match && !self.is_separate => Phase::Playing,
-            None => Phase::Solo,
-        }
+        self.current_phase()
     }
 
     fn is_playing(&self) -> bool {
-        self.in_match && !self.is_spectating()
+        self.takes_part()
     }
 
     fn alpha_permille(&self) -> u32 {
@@ -183,7 +140,7 @@ impl<I: Input> Engine for Requests<I> {
 
     fn leader<P: Platform>(&self, _room: &Lobby<P>) -> Option<PeerId> {
         let session = self.shown.session();
-        session.leader_at(session.current_frame()).filter(|_| self.in_match)
+        session.leader_at(session.current_frame()).filter(|_| self.state.is_in_match())
     }
 
     fn scores_by_peer<P: Platform>(&self, _room: &Lobby<P>, scores: &[(Slot, i64)]) -> Vec<(PeerId, i64)> {

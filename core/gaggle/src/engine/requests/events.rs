@@ -8,6 +8,8 @@ use gaggle_timeline::{RosterEntry, SessionEvent};
 use super::turn::Notice;
 use super::{Lobby, Requests};
 use crate::engine::Engine;
+use crate::engine::state::Cause;
+use crate::engine::transitions::Transitions;
 use crate::event::{LeaveCause, PeerRejection, RoomEvent};
 use crate::phase::Stall;
 use crate::platform::Platform;
@@ -21,7 +23,7 @@ const QUIET_AFTER: Micros = Micros::from_millis(300);
 
 impl<I: Input> Requests<I> {
     pub(super) fn current_stall<P: Platform>(&self, room: &Lobby<P>) -> Option<Stall> {
-        let since = self.stalled_since.filter(|_| self.in_match && !self.suspended)?;
+        let since = self.stalled_since.filter(|_| !self.state.is_suspended())?;
         let (session, me) = (self.shown.session(), room.me());
         let others = || session.roster().iter().filter(|row| row.is_active() && Some(row.stream.peer) != me);
         let is_quiet = |row: &&RosterEntry| {
@@ -40,7 +42,7 @@ impl<I: Input> Requests<I> {
     pub(super) fn handle_events<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let mut has_abandoned = false;
         while let Some(event) = self.shown.session_mut().poll_event() {
-            if self.in_match {
+            if self.state.is_in_match() {
                 // Peers that were only in the abandoned branch did not leave by their own decision.
                 has_abandoned |= matches!(event, SessionEvent::BranchAbandoned { .. });
                 if let SessionEvent::Left { peer, .. } = event
@@ -168,12 +170,11 @@ impl<I: Input> Requests<I> {
         }
         if is_in {
             if let Some(mut joining) = self.joining.take() {
-                self.is_separate = false;
                 // Only once: a peer that leaves and rejoins later has had these slots itself.
                 joining.play.inherit(std::mem::take(&mut room.reused_slots));
                 self.turn.note(Notice::Show);
                 self.show(joining.play);
-                self.in_match = true;
+                self.change(room, Cause::Joined);
                 self.remove_suspended(room);
                 room.push(if spectates { RoomEvent::SpectatingStarted } else { RoomEvent::MatchJoined });
             }
@@ -209,8 +210,8 @@ fn trouble(event: &SessionEvent, name: &dyn Fn(PeerId) -> String) -> Option<Room
         }
         SessionEvent::StateNotDecodable { frame } => Some(RoomEvent::StateNotDecodable { frame }),
         SessionEvent::StateTooLarge { bytes, max, .. } => Some(RoomEvent::StateTooLarge { bytes, max }),
-        SessionEvent::LineTooSlow { peer, rtt, max } => {
-            Some(RoomEvent::LineTooSlow { peer, name: name(peer), rtt, max })
+        SessionEvent::LinkTooSlow { peer, rtt, max } => {
+            Some(RoomEvent::LinkTooSlow { peer, name: name(peer), rtt, max })
         }
         _ => None,
     }

@@ -9,6 +9,8 @@ use super::play::Play;
 use super::turn::Notice;
 use super::{Joining, Lobby, Requests};
 use crate::engine::Engine;
+use crate::engine::state::Cause;
+use crate::engine::transitions::Transitions;
 use crate::event::RoomEvent;
 use crate::platform::Platform;
 
@@ -27,29 +29,9 @@ impl<I: Input> Joining<I> {
 }
 
 impl<I: Input> Requests<I> {
-    /// The countdown runs: leaves the match before, so that new links can open in the meantime.
-    pub(super) fn prepare_start<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if self.in_match || self.joining.is_some() {
-            self.go_solo(room);
-        }
-        if !self.suspended {
-            room.renew_links_for_start();
-        }
-    }
-
     /// Starts the match. It is shown once all other peers have answered.
-    pub(super) fn start_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        self.prepare_start(room);
-        let (Some(start), Some(me)) = (room.start(), room.me()) else { return };
-        if self.suspended || !start.peers.iter().any(|seat| seat.peer == me) {
-            // This is a spectator, or a peer the others do not wait for. Its links were open before
-            // it had a session to join with.
-            if !self.suspended {
-                room.renew_links();
-            }
-            self.begin_joining(room);
-            return;
-        }
+    pub(super) fn start_together<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let Some((start, me)) = self.take_start(room) else { return };
         let config = TimelineConfig { match_id: start.match_id, ..room.config.engine.clone() };
         let incarnation = Incarnation(room.rng.next_u32());
         let Ok(session) = Session::new(config, me, &start.peers, incarnation) else {
@@ -58,12 +40,13 @@ impl<I: Input> Requests<I> {
             self.leave(room, false);
             return;
         };
-        let others = start.peers.iter().map(|seat| seat.peer).filter(|peer| *peer != me).collect();
+        let others = start.peers.iter().map(|other| other.peer).filter(|peer| *peer != me).collect();
         let mut play = Play::new(room.now, session, self.shape.0);
         self.connect(room, &mut play);
         self.starting = Some(start);
         self.turn.note(Notice::Start);
         self.joining = Some(Joining::new(room.now, play, Some(others)));
+        self.change(room, Cause::BeginJoin);
     }
 
     /// Reports links to a match that were open before it.

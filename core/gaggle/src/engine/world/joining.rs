@@ -7,6 +7,8 @@ use gaggle_replica::{JoinMode, PeerIdentity, Session, SessionEvent};
 
 use super::{Lobby, WorldEngine, new_session};
 use crate::engine::Engine;
+use crate::engine::state::{Cause, State, Suspension};
+use crate::engine::transitions::Transitions;
 use crate::event::{LeaveCause, PeerRejection, RoomEvent};
 use crate::lobby_room::LobbyRoom;
 use crate::platform::Platform;
@@ -66,12 +68,10 @@ impl Joining {
 
 impl<W: World> WorldEngine<W> {
     /// Makes the shown world the room's, for others to join.
-    pub(super) fn open_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+    pub(super) fn open_world<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let Some(slots) = room.own_slots() else { return };
         self.drop_links(room.now);
         self.joining = None;
-        room.joins = false;
-        self.has_left = false;
         if self.is_spectating() {
             self.begin_solo(room);
         }
@@ -83,20 +83,18 @@ impl<W: World> WorldEngine<W> {
         for &peer in room.mesh.as_ref().map_or(&[][..], |mesh| mesh.peers()) {
             self.session.handle_connected(room.now, peer);
         }
-        self.enter_match(room);
+        self.enter_match(room, Cause::OpenMatch);
         room.push(RoomEvent::MatchJoined);
     }
 
     /// Joins the world of the room's other members, while the shown one goes on.
-    pub(super) fn begin_joining<P: Platform>(&mut self, room: &mut Lobby<P>) {
+    pub(super) fn join_world<P: Platform>(&mut self, room: &mut Lobby<P>) {
         self.drop_links(room.now);
-        self.in_match = false;
-        self.has_left = false;
-        room.joins = !self.suspended;
-        if self.suspended {
-            // The join begins when the peer resumes.
-            return;
+        if self.state.is_suspended() {
+            return self.change(room, Cause::BeginJoin);
         }
+        self.joining = None;
+        self.change(room, Cause::GoSolo);
         self.try_to_join(room, true, false);
         if self.joining.is_some() {
             room.push(RoomEvent::Joining { percent: 0 });
@@ -122,41 +120,17 @@ impl<W: World> WorldEngine<W> {
             arrived: (0, 0),
             arrived_at: *now,
         });
+        self.change(room, Cause::BeginJoin);
         self.set_identities(room);
     }
 
-    /// Returns to the room after a suspension.
-    pub(super) fn rejoin<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if room.seat.is_none() {
-            return;
-        }
-        room.renew_links();
-        if room.is_waiting() {
-            self.in_match = false;
-        } else if room.has_others() {
-            self.begin_joining(room);
-        } else {
-            self.open_match(room);
-        }
-    }
-
-    /// The lobby knows that this peer is back. Members that joined meanwhile and are not in its
-    /// world play in another.
-    pub(super) fn rejoin_others<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        let plays_alone = self.in_match && self.joining.is_none() && !self.has_peers();
-        if plays_alone && !self.suspended && !self.is_spectating() && room.has_others_awake() {
-            room.renew_links();
-            self.begin_joining(room);
-        }
-    }
-
     /// Handles a member that joined the room or left it.
-    pub(super) fn handle_members<P: Platform>(&mut self, room: &mut Lobby<P>) {
+    pub(super) fn follow_members<P: Platform>(&mut self, room: &mut Lobby<P>) {
         self.set_identities(room);
         if self.is_beside(room) {
             return;
         }
-        let is_alone = room.seat.is_some() && !room.has_others();
+        let is_alone = room.reservation.is_some() && !room.has_others();
         if room.is_spectator_here() {
             let is_empty = self.is_spectating() && self.session.roster().is_empty();
             if !is_alone && self.joining.is_none() && (is_empty || !self.is_spectating()) {
@@ -164,10 +138,10 @@ impl<W: World> WorldEngine<W> {
                 room.renew_links();
                 self.begin_joining(room);
             }
-        } else if is_alone && self.has_left {
+        } else if is_alone && self.state == State::Suspended(Suspension::Left) {
             // The next joiner needs a peer that admits it.
-            self.has_left = false;
             room.renew_links();
+            self.open_match(room);
         } else if is_alone && let Some(joining) = &self.joining {
             let is_start = joining.is_start;
             self.renew_world(room, is_start);
@@ -175,29 +149,9 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// The countdown runs: leaves the world before, so that new links can open in the meantime.
-    pub(super) fn prepare_start<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        if self.in_match || self.joining.is_some() {
-            self.go_solo(room);
-        }
-        if !self.suspended {
-            room.renew_links_for_start();
-        }
-    }
-
     /// Starts a world with the other members. One of them makes it, the others join it at once.
-    pub(super) fn start_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        self.prepare_start(room);
-        let (Some(start), Some(me)) = (room.start(), room.me()) else { return };
-        if self.suspended || !start.peers.iter().any(|seat| seat.peer == me) {
-            // This is a spectator, or a peer the others do not wait for. Its links were open before
-            // it had a session to join with.
-            if !self.suspended {
-                room.renew_links();
-            }
-            self.begin_joining(room);
-            return;
-        }
+    pub(super) fn start_together<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let Some((start, me)) = self.take_start(room) else { return };
         self.world.on_start(&start.facts());
         let (peers, messages) = room.take_early();
         if start.first == Some(me) {
@@ -244,8 +198,8 @@ impl<W: World> WorldEngine<W> {
     }
 
     /// Members that were not in the room when this peer entered its world.
-    fn later_joiners<P: Platform>(&mut self, room: &Lobby<P>) -> Vec<PeerId> {
-        let Some(me) = room.me().filter(|_| self.in_match) else { return Vec::new() };
+    pub(crate) fn later_joiners<P: Platform>(&mut self, room: &Lobby<P>) -> Vec<PeerId> {
+        let Some(me) = room.me().filter(|_| self.state.is_in_match()) else { return Vec::new() };
         let mut present: Vec<PeerId> = room.reservations().map(|(peer, _)| peer).collect();
         if !present.contains(&me) {
             return Vec::new();
@@ -256,15 +210,15 @@ impl<W: World> WorldEngine<W> {
     }
 
     /// Makes the shown world the room's from now on.
-    fn enter_match<P: Platform>(&mut self, room: &Lobby<P>) {
-        self.in_match = true;
+    fn enter_match<P: Platform>(&mut self, room: &mut Lobby<P>, cause: Cause) {
+        self.change(room, cause);
         self.predecessors = room.reservations().map(|(peer, _)| peer).collect();
     }
 
     /// Passes events to the world and the room.
     pub(super) fn handle_events<P: Platform>(&mut self, room: &mut Lobby<P>) {
         while let Some(event) = self.session.poll_event() {
-            if self.in_match {
+            if self.state.is_in_match() {
                 report(room, &event);
             }
             self.world.on_event(&mut self.session, &event);
@@ -326,7 +280,6 @@ impl<W: World> WorldEngine<W> {
         } else if is_late && !room.is_spectator_here() && !room.has_others_awake() {
             // Suspended members do not answer.
             self.joining = None;
-            room.joins = false;
             room.renew_links();
             self.renew_world(room, is_start);
             self.open_match(room);
@@ -343,7 +296,7 @@ impl<W: World> WorldEngine<W> {
         let Some(joining) = self.joining.take() else { return };
         self.session = joining.session;
         while self.session.poll_event().is_some() {}
-        self.enter_match(room);
+        self.enter_match(room, Cause::Joined);
         room.end_joining();
         self.world.on_enter(&mut self.session);
         let spectates = self.is_spectating();

@@ -21,8 +21,6 @@ pub struct Member {
     pub peer: PeerId,
     /// The display name.
     pub name: String,
-    /// The palette that the lobby gave it; different for every player of a room.
-    pub palette: u8,
     /// The slots of its players in the match; empty if it is not in the match.
     pub slots: SlotSet,
     /// Whether it is this peer.
@@ -45,15 +43,14 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     /// All members, as far as the lobby has reported. `slots_of` and `leader` are those of the
     /// match.
     pub(crate) fn members(&self, slots_of: impl Fn(PeerId) -> SlotSet, lead: Option<PeerId>) -> Vec<Member> {
-        let Some((_, local)) = self.seat else { return Vec::new() };
+        let Some((_, local)) = self.reservation else { return Vec::new() };
         let room = self.lobby_client.as_ref().and_then(Client::room);
-        let mut people: Vec<Member> = room
+        let mut members: Vec<Member> = room
             .iter()
             .flat_map(|room| &room.members)
             .map(|member| Member {
                 peer: member.peer,
                 name: member.name.as_str().to_string(),
-                palette: member.palette,
                 slots: slots_of(member.peer),
                 is_local: member.peer == local,
                 is_leader: lead == Some(member.peer),
@@ -64,23 +61,23 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                 link_stats: None,
             })
             .collect();
-        for person in people.iter_mut().filter(|person| !person.is_local) {
-            person.path = self.mesh.as_ref().and_then(|mesh| mesh.path(person.peer));
-            person.link_stats = self.mesh.as_ref().and_then(|mesh| mesh.stats(person.peer));
+        for member in members.iter_mut().filter(|member| !member.is_local) {
+            member.path = self.mesh.as_ref().and_then(|mesh| mesh.path(member.peer));
+            member.link_stats = self.mesh.as_ref().and_then(|mesh| mesh.stats(member.peer));
         }
-        people
+        members
     }
 
     /// The first slot of each member with a reservation, as the lobby gave it.
     pub(crate) fn reservations(&self) -> impl Iterator<Item = (PeerId, Slot)> + '_ {
-        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.reservation.is_some());
         let members = room.into_iter().flat_map(|room| &room.members);
         members.filter_map(|member| Some((member.peer, member.slot?)))
     }
 
     /// Slots of all players at each peer, as the lobby reserved them.
     pub(crate) fn all_reservations(&self) -> impl Iterator<Item = (PeerId, SlotSet)> + '_ {
-        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.reservation.is_some());
         let members = room.into_iter().flat_map(|room| &room.members);
         members.filter(|member| member.slot.is_some()).map(|member| (member.peer, member.slots()))
     }
@@ -94,7 +91,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// Members without a slot, which spectate.
     pub(crate) fn spectators(&self) -> impl Iterator<Item = PeerId> + '_ {
-        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.reservation.is_some());
         let members = room.into_iter().flat_map(|room| &room.members);
         members.filter(|member| member.slot.is_none()).map(|member| member.peer)
     }
@@ -119,6 +116,11 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     pub(crate) fn is_spectator(&self, peer: PeerId) -> bool {
         let room = self.lobby_client.as_ref().and_then(Client::room);
         room.and_then(|room| room.member(peer)).is_some_and(|member| member.slot.is_none())
+    }
+
+    /// Whether this peer is in the room without a reservation.
+    pub(crate) fn is_spectator_here(&self) -> bool {
+        self.me().is_some_and(|me| self.is_spectator(me))
     }
 
     pub(super) fn learn_names(&mut self) {

@@ -1,6 +1,6 @@
 //! Peers in virtual time with a room each, on [`SimLobby`]. Only sockets and clocks are simulated.
 
-#![allow(dead_code, reason = "not every file of stories needs everything there is in a town")]
+#![allow(dead_code, reason = "not every file of stories needs every helper")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,17 +17,17 @@ pub(crate) use gaggle::testing::{FRAME, SimPlatform};
 pub(crate) trait Subject: Sized {
     type Config;
 
-    fn peer_config(house: usize) -> Self::Config;
+    fn peer_config(index: usize) -> Self::Config;
     fn open_peer(now: Micros, config: Self::Config, platform: SimPlatform, seed: u64) -> Self;
     /// Updates one displayed frame, with this peer's input. Returns the room's events.
-    fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent>;
+    fn update_peer(&mut self, now: Micros, index: usize) -> Vec<RoomEvent>;
     fn any_room(&self) -> &dyn AnyRoom;
     fn describe(&mut self) -> String;
 }
 
 /// A different player for each peer.
-pub(crate) fn client_config(house: usize) -> ClientConfig {
-    SimLobby::client_config(house)
+pub(crate) fn client_config(index: usize) -> ClientConfig {
+    SimLobby::client_config(index)
 }
 
 /// All peers and their lobby.
@@ -44,55 +44,55 @@ pub(crate) struct Cluster<R> {
 }
 
 impl<R: Subject> Cluster<R> {
-    pub(crate) fn of(houses: usize) -> Cluster<R> {
+    pub(crate) fn of(count: usize) -> Cluster<R> {
         Cluster {
-            lobby: SimLobby::new(houses, 7, Conditions::latency_ms(40)),
-            rooms: (0..houses).map(|_| None).collect(),
-            told: vec![Vec::new(); houses],
+            lobby: SimLobby::new(count, 7, Conditions::latency_ms(40)),
+            rooms: (0..count).map(|_| None).collect(),
+            told: vec![Vec::new(); count],
             asleep: BTreeSet::new(),
             throttled: BTreeMap::new(),
             lives: 0,
         }
     }
 
-    pub(crate) fn open(&mut self, house: usize) -> &mut Cluster<R> {
-        self.open_with(house, R::peer_config(house))
+    pub(crate) fn open(&mut self, index: usize) -> &mut Cluster<R> {
+        self.open_with(index, R::peer_config(index))
     }
 
-    pub(crate) fn open_with(&mut self, house: usize, config: R::Config) -> &mut Cluster<R> {
+    pub(crate) fn open_with(&mut self, index: usize, config: R::Config) -> &mut Cluster<R> {
         self.lives += 1;
-        let platform = self.lobby.platform(house);
-        self.rooms[house] = Some(R::open_peer(self.now(), config, platform, self.lives));
-        self.told[house].clear();
+        let platform = self.lobby.platform(index);
+        self.rooms[index] = Some(R::open_peer(self.now(), config, platform, self.lives));
+        self.told[index].clear();
         self
     }
 
     /// Ends a peer as a crash does: no packet of it arrives any more.
-    pub(crate) fn crash(&mut self, house: usize) -> &mut Cluster<R> {
-        self.lobby.crash(house, self.rooms[house].take());
+    pub(crate) fn crash(&mut self, index: usize) -> &mut Cluster<R> {
+        self.lobby.crash(index, self.rooms[index].take());
         self
     }
 
     /// Suspends a peer without notice, or wakes it up.
-    pub(crate) fn sleep(&mut self, house: usize, sleeps: bool) -> &mut Cluster<R> {
+    pub(crate) fn sleep(&mut self, index: usize, sleeps: bool) -> &mut Cluster<R> {
         if sleeps {
-            self.asleep.insert(house)
+            self.asleep.insert(index)
         } else {
-            self.asleep.remove(&house)
+            self.asleep.remove(&index)
         };
         self
     }
 
     /// Updates a peer once in this many frames only, as a browser does with a hidden page; every
     /// frame with 1.
-    pub(crate) fn throttle(&mut self, house: usize, every: u64) -> &mut Cluster<R> {
-        self.throttled.insert(house, every);
+    pub(crate) fn throttle(&mut self, index: usize, every: u64) -> &mut Cluster<R> {
+        self.throttled.insert(index, every);
         self
     }
 
     /// Scores that a peer sent to the lobby: time and message.
-    pub(crate) fn scores(&self, house: usize) -> Vec<(Micros, String)> {
-        self.lobby.scores(house)
+    pub(crate) fn scores(&self, index: usize) -> Vec<(Micros, String)> {
+        self.lobby.scores(index)
     }
 
     /// Matches that the lobby has decided.
@@ -104,8 +104,8 @@ impl<R: Subject> Cluster<R> {
         self.lobby.now()
     }
 
-    pub(crate) fn room(&mut self, house: usize) -> &mut R {
-        self.rooms[house].as_mut().expect("the room is open")
+    pub(crate) fn room(&mut self, index: usize) -> &mut R {
+        self.rooms[index].as_mut().expect("the room is open")
     }
 
     /// Stops the lobby, which loses all its state, or starts it again.
@@ -115,30 +115,30 @@ impl<R: Subject> Cluster<R> {
     }
 
     /// Age of the TURN credentials that a peer would use now.
-    pub(crate) fn ice_age(&self, house: usize) -> Micros {
-        self.lobby.ice_age(house).expect("the lobby has a TURN server")
+    pub(crate) fn ice_age(&self, index: usize) -> Micros {
+        self.lobby.ice_age(index).expect("the lobby has a TURN server")
     }
 
     /// Another process takes the place of a peer at its relay, with its ticket.
-    pub(crate) fn rob(&mut self, house: usize) -> &mut Cluster<R> {
-        self.lobby.steal_ticket(house);
+    pub(crate) fn rob(&mut self, index: usize) -> &mut Cluster<R> {
+        self.lobby.steal_ticket(index);
         self
     }
 
     /// Number of newer tickets that a peer received.
-    pub(crate) fn tickets_renewed(&self, house: usize) -> usize {
-        self.lobby.ticket_renewals(house)
+    pub(crate) fn tickets_renewed(&self, index: usize) -> usize {
+        self.lobby.ticket_renewals(index)
     }
 
     /// Prevents links to and from this peer from opening.
-    pub(crate) fn deafen(&mut self, house: usize) -> &mut Cluster<R> {
-        self.lobby.set_isolated(house, true);
+    pub(crate) fn deafen(&mut self, index: usize) -> &mut Cluster<R> {
+        self.lobby.set_isolated(index, true);
         self
     }
 
     /// Links open again, and those that failed are tried once more.
-    pub(crate) fn hear_again(&mut self, house: usize) -> &mut Cluster<R> {
-        self.lobby.set_isolated(house, false);
+    pub(crate) fn hear_again(&mut self, index: usize) -> &mut Cluster<R> {
+        self.lobby.set_isolated(index, false);
         self
     }
 
@@ -157,13 +157,13 @@ impl<R: Subject> Cluster<R> {
     /// One displayed frame of all peers.
     pub(crate) fn step(&mut self) {
         let now = self.lobby.advance();
-        for (house, room) in self.rooms.iter_mut().enumerate() {
-            let every = self.throttled.get(&house).copied().unwrap_or(1);
+        for (index, room) in self.rooms.iter_mut().enumerate() {
+            let every = self.throttled.get(&index).copied().unwrap_or(1);
             let is_due = (now.get() / FRAME.get()).is_multiple_of(every);
-            let Some(room) = room.as_mut().filter(|_| is_due && !self.asleep.contains(&house)) else {
+            let Some(room) = room.as_mut().filter(|_| is_due && !self.asleep.contains(&index)) else {
                 continue;
             };
-            self.told[house].append(&mut room.update_peer(now, house));
+            self.told[index].append(&mut room.update_peer(now, index));
         }
     }
 
@@ -189,19 +189,19 @@ impl<R: Subject> Cluster<R> {
         self
     }
 
-    pub(crate) fn is_together(&mut self, house: usize) -> bool {
-        self.room(house).any_room().phase() == Phase::Playing
+    pub(crate) fn is_together(&mut self, index: usize) -> bool {
+        self.room(index).any_room().phase() == Phase::Playing
     }
 
     pub(crate) fn describe(&mut self) -> String {
         let mut text = String::new();
-        for (house, room) in self.rooms.iter_mut().enumerate() {
+        for (index, room) in self.rooms.iter_mut().enumerate() {
             let Some(room) = room else { continue };
             text += &format!(
-                "house {house}: {:?}, {}\n  told {:?}\n",
+                "peer {index}: {:?}, {}\n  told {:?}\n",
                 room.any_room().phase(),
                 room.describe(),
-                self.told[house]
+                self.told[index]
             );
         }
         text
