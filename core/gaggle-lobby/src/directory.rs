@@ -241,7 +241,7 @@ impl Directory {
     /// Notifies the nodes of changes in a room and updates the index.
     fn publish(&mut self, now: Micros, id: RoomId) {
         let Some(room) = self.rooms.get_mut(&id) else { return };
-        // Whatever opened it: creation, unlisting undone, unlocking, or members that left.
+        // A room opens by its creation, by being listed or unlocked again, or when members leave.
         if room.is_open() && !self.index.was_open(id) {
             let (founder, network) = room.founder();
             room.set_apart(room.is_mostly_of(network) && self.index.has_share(founder, network));

@@ -46,7 +46,7 @@ const RUNGS: [Rung; 10] = {
     rungs
 };
 
-/// Most bits of a value of a range of so many bits: the last rung, or the one below.
+/// Most bits of an encoded value whose range has `bits` bits: the last rung, or the one below.
 pub(crate) const fn bits_max(bits: u32) -> u32 {
     3 + if bits > 10 { bits } else { 10 }
 }

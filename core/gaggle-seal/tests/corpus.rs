@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[path = "../../../fuzz/src/seal.rs"]
 pub mod seal;
 
-/// Entries are played whole; of the runs near them only so many, or the test would take minutes.
+/// Most mutated runs per entry of the corpus: more would take minutes.
 const NEAR_MAX: usize = 120;
 
 #[test]

@@ -35,7 +35,7 @@ pub enum SlowPolicy {
     /// Evict it once the others waited [`TimelineConfig::take_off_after`] for it. It may join again
     /// at once after the first time, and later after a pause that doubles, 30 s to 8 min.
     TakeOff,
-    /// Simulate up to so many more frames on predicted input while it is slow, which helps against
+    /// Simulate up to `frames` more frames on predicted input while it is slow, which helps against
     /// late packets; evict it as above if the others still wait for it after 10 s.
     Loosen {
         /// Frames beyond the prediction window, 1 to [`TimelineConfig::loosen_frames_max`].
@@ -108,8 +108,8 @@ pub struct TimelineConfig {
     /// Time of the last 10 s which others may spend waiting for one peer before
     /// [`SlowPolicy::TakeOff`] and [`SlowPolicy::Loosen`] evict it. Default 2 s.
     pub take_off_after: Micros,
-    /// Frames by which the prediction window may grow during a match. Memory, snapshots and what
-    /// peers must have in common count with them. Default 0.
+    /// Frames by which the prediction window may grow during a match. Memory and snapshots are
+    /// sized for the grown window, and all peers must set the same. Default 0.
     pub loosen_frames_max: u32,
     /// Send every frame, even when nothing changed and the window has room. Costs bytes and
     /// confirms up to a frame earlier: worth it for large states, where every unconfirmed frame is
@@ -319,7 +319,7 @@ impl TimelineConfig {
         gaggle_kit::fnv1a_64(&bytes)
     }
 
-    /// Whether the settings make sense for a later joiner with so many players.
+    /// Validates the settings for a later joiner with this many players.
     pub(crate) fn validate_joiner<I: Input>(&self, players: usize) -> Result<(), SessionError> {
         self.validate_numbers()?;
         OutOfRange::check("players", players as u64, 1, self.slot_count as u64)?;
@@ -334,7 +334,7 @@ impl TimelineConfig {
 
     fn fits<I: Input>(&self, players: usize) -> Result<(), SessionError> {
         let room = self.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
-        // The counts of repeated entries before it take a byte.
+        // The counts of repeated entries, written before the entry, take a byte.
         if players * I::SIZE >= room {
             return Err(SessionError::InputTooLarge {
                 slots: players,

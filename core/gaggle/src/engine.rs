@@ -127,6 +127,18 @@ pub trait Engine: sealed::Sealed + Sized {
     }
 }
 
+/// The score of the first player at each peer: the lobby knows one player at a peer, by its lowest
+/// slot.
+fn first_scores(
+    scores: &[(Slot, i64)],
+    slots: impl Iterator<Item = (PeerId, SlotSet)>,
+) -> Vec<(PeerId, i64)> {
+    let first = |slots: SlotSet| {
+        scores.iter().filter(|(slot, _)| slots.contains(*slot)).min_by_key(|(slot, _)| *slot)
+    };
+    slots.filter_map(|(peer, slots)| Some((peer, first(slots)?.1))).collect()
+}
+
 pub(crate) mod sealed {
     pub trait Sealed {}
 }

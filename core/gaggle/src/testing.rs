@@ -91,7 +91,8 @@ pub struct SimLobby {
 
 impl SimLobby {
     /// A lobby for `peers` peers, with these conditions between any two of them. The lobby has no
-    /// limits; its players may sign in with the token `token of NAME`.
+    /// limits and offers every game with drop-in; its players may sign in with the token `token of
+    /// NAME`. See [`SimLobby::with_rules`].
     pub fn new(peers: usize, seed: u64, conditions: Conditions) -> SimLobby {
         let rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
         let net = SimNet::unconnected(peers, seed);
@@ -118,6 +119,14 @@ impl SimLobby {
             observed: Observed::default(),
         };
         SimLobby { shared: Held::new(shared), net: Held::new(net), ids }
+    }
+
+    /// The same with other rules of the lobby: modes, matchmaking, times, limits. Call it before
+    /// the first room is opened.
+    #[must_use]
+    pub fn with_rules(self, rules: Rules) -> SimLobby {
+        self.shared.lock().restart_lobby(rules);
+        self
     }
 
     /// The platform for a room of this peer. A room that is opened again needs a new one.

@@ -129,8 +129,8 @@ fn lie(packet: &mut [u8]) {
     }
 }
 
-/// Three peers in one match for 12 s, the last one perhaps a liar: what each was told, and who is
-/// who.
+/// Three peers in one match for 12 s, the last one a liar if `lies`. Returns the events of each and
+/// the id of the last.
 fn three_peers(lies: bool) -> (Vec<Vec<RoomEvent>>, PeerId) {
     let mut lobby = SimLobby::new(3, 9, Conditions::latency_ms(40));
     let mut rooms: Vec<Option<GameRoom<Presses, LyingPlatform>>> = (0..3).map(|_| None).collect();

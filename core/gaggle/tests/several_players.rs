@@ -113,6 +113,30 @@ fn leader_with_two_players_crashes_and_another_hears_all_inputs() {
     }
 }
 
+/// Every present slot is reported, and the lobby knows one player at each peer.
+#[test]
+fn result_of_peer_with_two_players_is_stored() {
+    let mut town = couch_between_two(&AuthorityPolicy::OwnerOrLeader);
+    let mut scores = [0, 1, 2, 3].map(|slot| (Slot::at(slot), 10 * slot as i64 + 5));
+    for house in 0..3 {
+        assert!(town.room(house).report_result(&scores, Some(2), 7));
+        // The order in which a game lists its slots does not matter.
+        scores.reverse();
+    }
+    town.run_ms(1_000);
+    for house in 0..3 {
+        let count =
+            |what: fn(&RoomEvent) -> bool| town.told[house].iter().filter(|event| what(event)).count();
+        let rejected = count(|event| matches!(event, RoomEvent::RequestRejected { .. }));
+        let stored = count(|event| *event == RoomEvent::ResultStored);
+        assert_eq!((rejected, stored), (0, 1), "{:?}", town.told[house]);
+    }
+    let records = town.records();
+    let lines: Vec<_> =
+        records.iter().flat_map(|record| &record.scores).map(|line| (line.slot, line.score)).collect();
+    assert_eq!(lines, [(Slot::at(0), 5), (Slot::at(1), 15), (Slot::at(3), 35)]);
+}
+
 #[test]
 fn solo_players_keep_their_boats_when_room_opens() {
     let policy = AuthorityPolicy::OwnerOrLeader;

@@ -5,6 +5,7 @@ mod callers;
 mod starters;
 
 use gaggle::lobby::RejectionCode;
+use gaggle::lobby::view::Verdict;
 use gaggle::{GameEngine, HostCommand, JoinTarget, Phase, Requests, RoomEvent, Slot, StartMode, WorldEngine};
 use starters::{Cluster, Drill, Field, Race, Subject};
 
@@ -70,6 +71,66 @@ fn members_gather_and_start_together<E: Subject>() {
     let second = cluster.expect_one_match(&[0, 1, 2]);
     assert_eq!((second.round, second.players), (2, 3));
     assert_ne!(first.seed, second.seed);
+}
+
+/// All report the same scores of three players: the result is stored, the match over, and the room
+/// waits for its host.
+fn expect_result_of_three<E: Subject>(cluster: &mut Cluster<E>) {
+    let scores = [(Slot::at(0), 5), (Slot::at(1), 3), (Slot::at(2), 8)];
+    let before = cluster.net.records().len();
+    let count = |cluster: &Cluster<E>, what: &RoomEvent| {
+        [0, 1, 2].map(|peer| cluster.count(peer, |event| event == what))
+    };
+    let ended = count(cluster, &RoomEvent::MatchEnded);
+    let stored = count(cluster, &RoomEvent::ResultStored);
+    for peer in 0..3 {
+        assert!(cluster.room(peer).report_result(&scores, None, 7), "peer {peer}");
+    }
+    cluster.run_ms(1_000);
+    assert_eq!(
+        count(cluster, &RoomEvent::ResultStored),
+        stored.map(|stored| stored + 1),
+        "{:?}",
+        cluster.events
+    );
+    assert_eq!(count(cluster, &RoomEvent::MatchEnded), ended.map(|ended| ended + 1), "{:?}", cluster.events);
+    assert_eq!(cluster.phases(), [Phase::Lobby { starts_at: None }; 3]);
+    let records = cluster.net.records();
+    assert_eq!(records.len(), before + 1);
+    let record = &records[before];
+    let kept: Vec<(Slot, i64)> = record.scores.iter().map(|line| (line.slot, line.score)).collect();
+    assert_eq!((record.verdict, kept), (Verdict::Agreed, scores.to_vec()));
+}
+
+/// Players whom `find` brings together wait for their host: two matches, with a result each.
+fn matched_members_start_and_results_count<E: Subject>() {
+    let mut cluster = Cluster::<E>::matched(3);
+    assert_eq!(cluster.phases(), [Phase::Lobby { starts_at: None }; 3], "{:?}", cluster.events);
+    assert!(cluster.room(0).is_host());
+    // Nothing runs that could be reported.
+    assert!(!cluster.room(0).report_result(&[(Slot::at(0), 5)], None, 7));
+    let mut rounds = Vec::new();
+    for _ in 0..2 {
+        cluster.all_ready(3);
+        cluster.start(500);
+        cluster.run_ms(3_000);
+        rounds.push(cluster.expect_one_match(&[0, 1, 2]).round);
+        expect_result_of_three(&mut cluster);
+    }
+    assert_eq!(rounds, [1, 2]);
+    let rejected = |event: &RoomEvent| matches!(event, RoomEvent::RequestRejected { .. });
+    assert!((0..3).all(|peer| cluster.count(peer, rejected) == 0), "{:?}", cluster.events);
+}
+
+/// The same in a room that permits joining late.
+fn late_joiner_reports_with_others<E: Subject>() {
+    let mut cluster = Cluster::<E>::new(LOOSE, 1);
+    cluster.start(0);
+    cluster.run_ms(1_500);
+    cluster.open(2, JoinTarget::Code(cluster.code(0)), StartMode::DropIn);
+    cluster.run_ms(3_000);
+    cluster.expect_one_match(&[0, 1, 2]);
+    expect_result_of_three(&mut cluster);
 }
 
 fn late_members_join_running_match<E: Subject>() {
@@ -152,6 +213,16 @@ mod games {
     use super::*;
 
     #[test]
+    fn matched_members_start_and_results_count() {
+        super::matched_members_start_and_results_count::<GameEngine<Race>>();
+    }
+
+    #[test]
+    fn late_joiner_reports_with_others() {
+        super::late_joiner_reports_with_others::<GameEngine<Race>>();
+    }
+
+    #[test]
     fn members_gather_and_start_together() {
         super::members_gather_and_start_together::<GameEngine<Race>>();
     }
@@ -192,6 +263,16 @@ mod lockstep_games {
     use super::*;
 
     #[test]
+    fn matched_members_start_and_results_count() {
+        super::matched_members_start_and_results_count::<GameEngine<Drill>>();
+    }
+
+    #[test]
+    fn late_joiner_reports_with_others() {
+        super::late_joiner_reports_with_others::<GameEngine<Drill>>();
+    }
+
+    #[test]
     fn members_gather_and_start_together() {
         super::members_gather_and_start_together::<GameEngine<Drill>>();
     }
@@ -221,6 +302,16 @@ mod worlds {
     use super::*;
 
     #[test]
+    fn matched_members_start_and_results_count() {
+        super::matched_members_start_and_results_count::<WorldEngine<Field>>();
+    }
+
+    #[test]
+    fn late_joiner_reports_with_others() {
+        super::late_joiner_reports_with_others::<WorldEngine<Field>>();
+    }
+
+    #[test]
     fn members_gather_and_start_together() {
         super::members_gather_and_start_together::<WorldEngine<Field>>();
     }
@@ -248,6 +339,16 @@ mod worlds {
 
 mod requests {
     use super::*;
+
+    #[test]
+    fn matched_members_start_and_results_count() {
+        super::matched_members_start_and_results_count::<Requests<u8>>();
+    }
+
+    #[test]
+    fn late_joiner_reports_with_others() {
+        super::late_joiner_reports_with_others::<Requests<u8>>();
+    }
 
     #[test]
     fn members_gather_and_start_together() {

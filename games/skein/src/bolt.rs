@@ -1,6 +1,6 @@
-//! Lightning: columns that are marked, strike and go out.
+//! Lightning: columns that are marked, strike and vanish.
 //!
-//! Set by `course`, moved by `tick`. Absent: geese other than as boxes.
+//! Made by `course`, moved by `tick`. Absent: geese other than as boxes.
 
 use gaggle_kit::State;
 
@@ -8,21 +8,21 @@ use crate::ember::HIT_HALF;
 use crate::goose::{FLOCK, Goose};
 use crate::sky::PX;
 
-/// Bolts at once.
+/// Most bolts at the same time.
 pub const BOLTS: usize = 4;
 /// Half the width of a column, in pixels.
 pub const HALF: i32 = 6;
-/// Frames a column is marked.
+/// Frames for which a column is marked before the strike.
 pub const MARKED: u8 = 75;
-/// Frames it strikes.
+/// Frames for which the strike lasts.
 pub const STRIKES: u8 = 10;
 
 /// One column of lightning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Bolt {
-    /// Its middle, in pixels.
+    /// Center column, in pixels.
     pub x: i16,
-    /// Frames left, the strike last; 0 is none.
+    /// Frames left, the strike being last; 0 is a free entry.
     pub left: u8,
 }
 
@@ -38,7 +38,7 @@ impl Bolt {
     }
 }
 
-/// Marks one more column, if one is free.
+/// Marks a column. False if no entry is free.
 pub fn mark(bolts: &mut [Bolt; BOLTS], x: i32) -> bool {
     let free = bolts.iter_mut().find(|bolt| bolt.left == 0);
     let found = free.is_some();
@@ -46,7 +46,7 @@ pub fn mark(bolts: &mut [Bolt; BOLTS], x: i32) -> bool {
     found
 }
 
-/// Which geese a strike hits.
+/// Calls with each goose that a strike hits.
 pub fn touch(bolts: &[Bolt; BOLTS], geese: &[Goose; FLOCK], mut touched: impl FnMut(usize)) {
     for (which, goose) in geese.iter().enumerate().filter(|(_, goose)| goose.is_exposed()) {
         let reach = HALF * PX + HIT_HALF;

@@ -1,8 +1,6 @@
-//! Players made of rules: they see what a player sees, hold the same pad, and come in three
-//! strengths.
+//! Bots: they see what a player sees, use the same pad, and have three strengths.
 //!
-//! Called by callers that need company: pages, tests, tools. Absent: the state, which no bot
-//! changes.
+//! Called by pages, tests and tools. Absent: changes of the state.
 
 use gaggle_kit::Prng;
 
@@ -16,20 +14,20 @@ use crate::{SEATS, Skein};
 pub enum Strength {
     /// Slow to notice, poor judge of distances.
     Fledgling,
-    /// Decent company, as usual.
+    /// Decent, the default.
     #[default]
     Steady,
     /// Rarely hit at all.
     Sharp,
 }
 
-/// What tells the strengths apart.
+/// Parameters of a strength.
 struct Nerve {
-    /// Frames from a look at the screen to what comes of it.
+    /// Reaction time in frames.
     reaction: u8,
-    /// How far it misjudges a distance, in pixels.
+    /// Largest error of a judged distance, in pixels.
     error: i32,
-    /// How much it keeps free around its box, in pixels.
+    /// Space that it keeps free around its box, in pixels.
     margin: i32,
 }
 
@@ -39,7 +37,7 @@ const NERVES: [Nerve; 3] = [
     Nerve { reaction: 4, error: 1, margin: 4 },
 ];
 
-/// A player made of rules.
+/// A bot for one slot.
 #[derive(Debug, Clone)]
 pub struct Bot {
     seat: usize,
@@ -47,7 +45,7 @@ pub struct Bot {
     random: Prng,
     rest: u8,
     pad: Pad,
-    /// What it decided at its last look: it comes to hold it at the next.
+    /// Pad decided at the last look, which it holds from the next look on.
     decided: Pad,
     /// Whether it flies in formation with the others.
     pub in_formation: bool,
@@ -73,16 +71,16 @@ impl Bot {
         self.seat
     }
 
-    /// What it holds in the next frame, from what it sees at this one.
+    /// Pad of the next frame, from the state of this one.
     pub fn play(&mut self, game: &Skein) -> Pad {
         if game.course.phase == Phase::Over {
-            // A bot asks for another run as well, now and then.
+            // A bot may also ask for another run.
             return Pad::NONE.with(Pad::HONK, self.random.chance(1, 30));
         }
         let nerve = &NERVES[self.strength as usize];
         if self.rest > 0 {
             self.rest -= 1;
-            // A honk is a press.
+            // A honk is a press, so it is held for one frame.
             self.pad = Pad::of_bits(self.pad.bits() & !Pad::HONK.bits());
             return self.pad;
         }
@@ -97,7 +95,7 @@ impl Bot {
             lag: nerve.reaction.into(),
             held: self.decided,
         };
-        // What was decided at the last look is held from this one on.
+        // The pad decided at the last look is held from this one on.
         self.pad = self.decided;
         (self.decided, _) = steer(game, self.seat, skill);
         self.pad

@@ -1,6 +1,6 @@
-//! The course of a run: stages, waves, bosses, roosts, and its end.
+//! Course of a run: stages, waves, bosses, roosts, and the end.
 //!
-//! Called by `tick` once in a frame. Absent: buttons other than the honk at the end, the network.
+//! Called by `tick` once a frame. Absent: buttons other than the honk at the end, the network.
 
 use gaggle_kit::State;
 
@@ -17,19 +17,19 @@ use crate::script::{self, STAGES, WAVE_FRAMES, WAVES};
 use crate::sky::{PX, WIDTH};
 use crate::{Mode, SPARES_USUAL, Skein};
 
-/// Frames of the rest between two stages.
+/// Frames of a roost, the rest between two stages.
 pub const ROOST_FRAMES: u16 = 720;
 /// Frames from the last boss to the end at dawn.
 const DAWN_FRAMES: u16 = 240;
-/// Frames of the end before a honk begins another run.
+/// Frames of the end before a honk can start another run.
 const LOOK_FRAMES: u16 = 120;
-/// Geese that fly at least: young ones fill up, by the number of players.
+/// Least number of geese that fly, by number of players; young ones fill up.
 const YOUNG: [usize; 3] = [2, 2, 1];
 
-/// What is going on.
+/// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Phase {
-    /// No player is here.
+    /// No player is present.
     #[default]
     Empty,
     /// Waves of a stage.
@@ -42,39 +42,39 @@ pub enum Phase {
     Over,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Course {
-    /// What is going on.
+    /// Phase of the run.
     pub phase: Phase,
-    /// The stage, 1 to 5; 0 before the first.
+    /// Stage, 1 to 5; 0 before the first.
     #[state(range = 0..=5)]
     pub stage: u8,
-    /// Flights done before this one, in the long mode.
+    /// Completed flights, in the long mode.
     pub round: u8,
-    /// The wave of the stage, from 0.
+    /// Wave of the stage, counted from 0.
     pub wave: u8,
-    /// Frames of the wave, the boss, the roost or the end.
+    /// Frames since the wave, boss, roost or end began.
     pub age: u16,
-    /// Players at the beginning of the wave or boss.
+    /// Players at the start of the wave or boss.
     pub crew: u8,
-    /// Chance of the wave.
+    /// Random number of the wave.
     pub turn: u8,
-    /// Birds in the far skein.
+    /// Spare geese left, shown as the far flock.
     pub spare: u8,
-    /// Spares won by points.
+    /// Spare geese won by points.
     pub won: u16,
-    /// The run ended at dawn.
+    /// Whether the run ended at dawn.
     pub is_dawn: bool,
 }
 
 impl Course {
-    /// How hard it is at the moment.
+    /// Difficulty for the players counted last.
     pub fn difficulty(&self) -> Difficulty {
         Difficulty::of(self.crew)
     }
 
-    /// How much of the way to dawn is done, in thousandths.
+    /// Progress to dawn, in thousandths.
     pub fn progress(&self) -> u32 {
         let stage = u32::from(self.stage.max(1) - 1) * 1_000;
         let within = match self.phase {
@@ -91,7 +91,7 @@ impl Course {
     }
 }
 
-/// A run begins with those who are here.
+/// Starts a run with the players present.
 pub(crate) fn begin(game: &mut Skein) {
     let crew = game.persons() as u8;
     let setup = game.setup;
@@ -128,12 +128,12 @@ fn clear_sky(game: &mut Skein) {
     (game.crumbs, game.bolts, game.boss) = (empty.crumbs, empty.bolts, empty.boss);
 }
 
-/// The crew is counted at the beginning of a wave and a boss, and young geese fill up.
+/// Counts the players at the start of a wave or boss, and fills up with young geese.
 fn count_crew(game: &mut Skein) {
     let crew = game.persons().clamp(1, SEATS);
     game.course.crew = crew as u8;
     let Course { stage, round, .. } = game.course;
-    // Each round of the long flight makes embers a quarter quicker.
+    // Each completed flight of the long mode makes embers a quarter faster.
     let quick = (0..round.min(6)).fold(18 + 2 * u32::from(stage), |pace, _| pace * 5 / 4) - 16;
     game.embers.tune(game.course.difficulty().embers(), quick.min(255) as u8);
     let young = YOUNG.get(crew).copied().unwrap_or(0);
@@ -149,7 +149,7 @@ fn count_crew(game: &mut Skein) {
     }
 }
 
-/// One frame of it.
+/// Runs one frame of the course.
 pub(crate) fn step(game: &mut Skein, pads: &[Pad; SEATS]) {
     match game.course.phase {
         Phase::Empty => return,
@@ -217,7 +217,7 @@ fn boss(game: &mut Skein) {
     game.boss.step(air);
 }
 
-/// A boss was hit: the next phase, or the end of it.
+/// Handles the result of a hit on the boss: its next phase, or its end.
 pub(crate) fn boss_changed(game: &mut Skein, change: Option<Change>) {
     let Some(change) = change else { return };
     let crumbs = &mut game.crumbs;
@@ -266,7 +266,7 @@ fn roost(game: &mut Skein) {
     }
 }
 
-/// At the roost all are back with full breath, and geese without a player fly off.
+/// At a roost lost geese return with full breath, and geese without a player leave.
 fn settle_down(goose: &mut Goose, which: usize) {
     match goose.seat {
         Seat::Free => {}
@@ -280,7 +280,7 @@ fn settle_down(goose: &mut Goose, which: usize) {
     }
 }
 
-/// The run ends when every player's goose is out and no spare is left.
+/// Ends the run when every goose of a player is out and no spare goose is left.
 fn end(game: &mut Skein) {
     let mut persons = game.geese.iter().filter(|goose| goose.is_person());
     let is_out = game.course.spare == 0
@@ -304,7 +304,7 @@ fn finish(game: &mut Skein, is_dawn: bool) {
     game.mark(Mark::at(Kind::Over, 0, (0, 0)).worth(is_dawn.into()));
 }
 
-/// A honk begins another run, once the end was looked at.
+/// Starts another run at a honk, once the end has been shown for a while.
 fn again(game: &mut Skein, pads: &[Pad; SEATS]) {
     let mut asked = false;
     for (goose, pad) in game.geese.iter_mut().zip(pads).filter(|(goose, _)| goose.is_person()) {

@@ -1,4 +1,4 @@
-//! Crumbs of moonlight: what embers turn to, worth points to the goose that takes them.
+//! Crumbs of moonlight: pickups worth points, which honks make of embers.
 //!
 //! Dropped by honks, moths and bosses, moved by [`Crumbs::step`]. Absent: scores.
 
@@ -7,17 +7,17 @@ use gaggle_kit::State;
 use crate::goose::{FLOCK, Goose};
 use crate::sky::{PX, Spot, within};
 
-/// Crumbs in the air at most.
+/// Most crumbs in the air.
 pub const CRUMBS: usize = 64;
-/// Points of a crumb, before they are counted by the V.
+/// Points of a crumb, before the factor of the V.
 pub const CRUMB_POINTS: u32 = 10;
-/// Units of a crumb's place: a sixteenth of a pixel.
+/// Units per step of a place: a crumb counts in sixteenths of a pixel.
 const STEP: i32 = PX / 16;
-/// Drift to the left in a frame, in units of its place.
+/// Drift to the left per frame, in steps.
 const DRIFT: i16 = 12;
-/// Flight to a goose in a frame, in units.
+/// Speed of a crumb that a goose attracts, in units per frame.
 const DRAWN: i32 = 1_280;
-/// How close a goose draws it, and takes it, in pixels.
+/// Distances at which a goose attracts a crumb, and takes it, in pixels.
 const REACH: i32 = 40;
 const TAKEN: i32 = 10;
 
@@ -28,7 +28,7 @@ pub struct Crumb {
     pub x: i16,
     /// Its row in sixteenths of a pixel.
     pub y: i16,
-    /// Frames since it fell, from 1 and no more than 255; 0 is a free place.
+    /// Frames since it appeared, 1 to 255; 0 is a free entry.
     pub age: u8,
 }
 
@@ -42,7 +42,7 @@ impl Crumb {
 /// The crumbs in the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Crumbs {
-    /// The places; free ones have age 0.
+    /// Entries; free ones have age 0.
     list: [Crumb; CRUMBS],
 }
 
@@ -58,14 +58,14 @@ impl Crumbs {
         self.list.iter().filter(|crumb| crumb.age != 0)
     }
 
-    /// Drops one; without a free place it is left out.
+    /// Drops a crumb, if an entry is free.
     pub fn drop_at(&mut self, spot: Spot) {
         if let Some(free) = self.list.iter_mut().find(|crumb| crumb.age == 0) {
             *free = Crumb { x: (spot.0 / STEP) as i16, y: (spot.1 / STEP) as i16, age: 1 };
         }
     }
 
-    /// One frame: they drift, fly to geese close by, and are taken.
+    /// Moves crumbs for one frame: they drift, fly to near geese, and are taken.
     pub fn step(&mut self, geese: &[Goose; FLOCK], mut taken: impl FnMut(usize, Spot)) {
         for crumb in self.list.iter_mut().filter(|crumb| crumb.age != 0) {
             crumb.age = crumb.age.saturating_add(1);
@@ -90,7 +90,7 @@ impl Crumbs {
     }
 }
 
-/// The flying goose that draws what is here.
+/// Goose that attracts a crumb at this place.
 fn nearest(geese: &[Goose; FLOCK], spot: Spot) -> Option<(usize, &Goose)> {
     let flying = geese.iter().enumerate().filter(|(_, goose)| goose.is_flying());
     flying

@@ -1,32 +1,32 @@
-//! What happened lately, for eyes and ears: every sound, feather and number starts from a mark.
+//! Game events (marks), from which pictures and sounds are derived.
 //!
-//! Pushed by all parts of the simulation, read by `stage`. Part of the state, so that the picture
-//! is a function of it alone. Absent: pictures and sounds.
+//! Pushed by all parts of the simulation, read by `stage`. They are part of the state, so that the
+//! picture is a function of it alone. Absent: pictures and sounds.
 
 use gaggle_kit::State;
 
 use crate::sky::{PX, Spot};
 
-/// What a mark is about.
+/// Kind of a game event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 #[repr(u8)]
 pub enum Kind {
-    /// A place of the ring never written.
+    /// An entry of the ring that was never written.
     #[default]
     None,
-    /// A small enemy is gone; the value is its points, counted.
+    /// A small enemy was destroyed; the value is its points, with the factor of the V.
     Kill,
-    /// A large enemy is gone; the value is its points, counted.
+    /// A large enemy was destroyed; the value is its points, with the factor of the V.
     KillLarge,
     /// A goose came into a wake.
     Wake,
-    /// A goose leads from now on.
+    /// A goose took the lead of its V.
     Point,
-    /// The point ran out of breath.
+    /// The leading goose ran out of breath.
     Winded,
     /// A goose honks; the value is 1 for a chorus.
     Honk,
-    /// A honk without breath.
+    /// A honk without enough breath.
     Peep,
     /// An ember passed close by for the first time.
     Graze,
@@ -36,7 +36,7 @@ pub enum Kind {
     Caught,
     /// A falling goose was not caught.
     Lost,
-    /// A crumb was taken; the value is its points, counted.
+    /// A crumb was taken; the value is its points, with the factor of the V.
     Crumb,
     /// A column is marked for lightning.
     ThunderMark,
@@ -70,46 +70,46 @@ pub enum Kind {
     Hurt,
 }
 
-/// One thing that happened.
+/// One game event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Mark {
-    /// The frame it happened in.
+    /// Frame of the event.
     pub frame: u32,
-    /// What it was.
+    /// Kind of the event.
     pub kind: Kind,
-    /// Whom it concerns: unique among marks of a kind in a frame.
+    /// Goose, enemy or entry concerned: unique among events of a kind in a frame.
     pub who: u8,
     /// The column in pixels.
     pub x: i16,
     /// The row in pixels.
     pub y: i16,
-    /// Points, or what the kind says.
+    /// Points, or a number whose meaning depends on the kind.
     pub value: u16,
 }
 
 impl Mark {
-    /// A mark at a place; the frame is filled in when it is pushed.
+    /// An event at a place. The frame is set when it is pushed.
     pub fn at(kind: Kind, who: usize, spot: Spot) -> Mark {
         let (x, y) = ((spot.0 / PX) as i16, (spot.1 / PX) as i16);
         Mark { kind, who: who as u8, x, y, ..Mark::default() }
     }
 
-    /// The same mark with a value.
+    /// The same event with a value.
     #[must_use]
     pub fn worth(self, value: u32) -> Mark {
         Mark { value: value.min(u32::from(u16::MAX)) as u16, ..self }
     }
 }
 
-/// Marks kept: long enough for a feather to come down.
+/// Events kept: long enough for a feather to come down.
 pub const MARKS: usize = 80;
 
-/// The last marks, the oldest overwritten first.
+/// The last events; the oldest is overwritten first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Marks {
-    /// The marks in a ring.
+    /// Events in a ring.
     ring: [Mark; MARKS],
-    /// Where the next goes.
+    /// Entry for the next event.
     #[state(range = 0..=MARKS as u8 - 1)]
     next: u8,
 }
@@ -121,13 +121,13 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// Keeps one more mark.
+    /// Adds an event.
     pub fn push(&mut self, mark: Mark) {
         self.ring[usize::from(self.next)] = mark;
         self.next = (self.next + 1) % MARKS as u8;
     }
 
-    /// Marks of the last `frames` frames, `now` included.
+    /// Events of the last `frames` frames, `now` included.
     pub fn recent(&self, now: u32, frames: u32) -> impl Iterator<Item = &Mark> {
         self.ring.iter().filter(move |mark| mark.kind != Kind::None && now.wrapping_sub(mark.frame) < frames)
     }

@@ -1,52 +1,52 @@
-//! How hard a run is, by the number of players: hurts, counts, intervals and limits.
+//! Difficulty by number of players: hit points, counts, intervals and limits.
 //!
-//! Read by the script, enemies and bosses; the number is taken at the beginning of each wave and
-//! boss. Absent: what comes when.
+//! Read by the script, enemies and bosses; the number is taken at the start of each wave and boss.
+//! Absent: what comes when.
 
-/// Hurts of enemies and bosses, in percent of those for one player.
+/// Hit points of bosses, in percent of those for one player.
 const HURTS: [u32; 6] = [100, 150, 200, 270, 310, 350];
-/// Hurts of large enemies, in percent.
+/// Hit points of large enemies, in percent.
 const LARGE: [u32; 6] = [105, 110, 120, 150, 200, 270];
 /// Enemies of a wave, in percent.
 const COUNTS: [u32; 6] = [100, 110, 120, 135, 150, 160];
 /// Frames between shots, in percent.
 const INTERVALS: [u32; 6] = [68, 74, 76, 78, 72, 64];
-/// Embers in the air at most.
+/// Most embers in the air.
 const LIMITS: [u16; 6] = [300, 360, 420, 480, 540, 600];
 
-/// The numbers for a crew.
+/// Difficulty for a number of players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Difficulty {
     place: usize,
 }
 
 impl Difficulty {
-    /// For so many players; 1 to 6 count.
+    /// Difficulty for this many players, 1 to 6.
     pub fn of(crew: u8) -> Difficulty {
         Difficulty { place: usize::from(crew.clamp(1, 6)) - 1 }
     }
 
-    /// Hurts a boss takes that takes so many from one player.
+    /// Hit points of a boss that has `alone` for one player.
     pub fn hurts(self, alone: u32) -> u32 {
         alone * HURTS[self.place] / 100
     }
 
-    /// Hurts a large enemy takes that takes so many from one player.
+    /// Hit points of a large enemy that has `alone` for one player.
     pub fn large(self, alone: u32) -> u32 {
         alone * LARGE[self.place] / 100
     }
 
-    /// Enemies where one player meets so many; a single one stays one.
+    /// Number of enemies where one player meets `alone`; 1 stays 1.
     pub fn count(self, alone: u32) -> u32 {
         alone * COUNTS[self.place] / 100
     }
 
-    /// Frames between shots where one player has so many.
+    /// Frames between shots where they are `alone` for one player.
     pub fn interval(self, alone: u32) -> u32 {
         (alone * INTERVALS[self.place] / 100).max(1)
     }
 
-    /// Embers in the air at most.
+    /// Most embers in the air.
     pub fn embers(self) -> u16 {
         LIMITS[self.place]
     }

@@ -1,4 +1,4 @@
-//! Enemy fire: kinds of embers, their places, how they move and whom they touch.
+//! Enemy fire: kinds of embers, places, motion, and which geese they touch.
 //!
 //! Fired by enemies and bosses through [`Embers::fire`], turned to crumbs by honks. Absent: geese
 //! other than as boxes, difficulty.
@@ -9,7 +9,7 @@ use gaggle_kit::{Angle, State};
 use crate::goose::{FLOCK, Goose};
 use crate::sky::{HEIGHT, PX, Spot, WIDTH, boxed, polar};
 
-/// Embers in the air at most.
+/// Most embers in the air.
 pub const EMBERS: usize = 600;
 /// Half the box of a goose in which it can be hit, in units.
 pub const HIT_HALF: i32 = 2 * PX;
@@ -45,7 +45,7 @@ impl Shot {
         }
     }
 
-    /// Its radius in pixels.
+    /// Radius in pixels.
     pub const fn radius(self) -> i32 {
         match self {
             Shot::Spark | Shot::Dart => 1,
@@ -54,7 +54,7 @@ impl Shot {
         }
     }
 
-    /// Units a frame, before the stage makes it quicker.
+    /// Speed in units per frame, before the stage makes it faster.
     pub const fn speed(self) -> i32 {
         match self {
             Shot::Spark => 384,
@@ -72,43 +72,43 @@ impl Shot {
 #[repr(C)]
 #[state(pod)]
 pub struct Ember {
-    /// Its middle, in units.
+    /// Column of its center, in units.
     pub x: i32,
-    /// Its middle, in units.
+    /// Row of its center, in units.
     pub y: i32,
-    /// Units a frame to the right.
+    /// Speed to the right, in units per frame.
     pub vx: i16,
-    /// Units a frame down.
+    /// Speed down, in units per frame.
     pub vy: i16,
-    /// Its kind as [`Shot`]; 0 is a free place.
+    /// Kind as the number of a [`Shot`]; 0 is a free entry.
     pub kind: u8,
-    /// Geese that grazed it, a bit each.
+    /// Geese that grazed it, one bit each.
     pub grazed: u8,
-    /// How its way curls: turns of 1/65 536 in each frame.
+    /// Turn per frame, in 65,536ths of a circle.
     pub curl: i8,
-    /// Frames it flew, wrapping.
+    /// Frames since it was fired, wrapping.
     pub age: u8,
 }
 
 impl Ember {
-    /// Its middle, in units.
+    /// Center in units.
     pub const fn spot(&self) -> Spot {
         (self.x, self.y)
     }
 }
 
-/// What flies toward the geese.
+/// All embers in the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Embers {
-    /// The places; free ones have kind 0.
+    /// Entries; free ones have kind 0.
     list: [Ember; EMBERS],
     /// Embers in the air.
     #[state(range = 0..=EMBERS as u16)]
     count: u16,
-    /// Embers in the air at most, by the number of players.
+    /// Most embers in the air, by the number of players.
     #[state(range = 0..=EMBERS as u16)]
     limit: u16,
-    /// Sixteenths by which embers are quicker than their kind.
+    /// Sixteenths by which embers are faster than their kind.
     quick: u8,
 }
 
@@ -119,7 +119,7 @@ impl Default for Embers {
 }
 
 impl Embers {
-    /// Sets how many can be in the air, and by how many sixteenths they are quicker.
+    /// Sets how many may be in the air, and by how many sixteenths they are faster.
     pub fn tune(&mut self, limit: u16, quick: u8) {
         self.limit = limit.min(EMBERS as u16);
         self.quick = quick;
@@ -135,12 +135,12 @@ impl Embers {
         self.list.iter().filter(|ember| ember.kind != 0)
     }
 
-    /// Fires one in a direction. Above the limit it is left out.
+    /// Fires one in a direction, unless the limit is reached.
     pub fn fire(&mut self, shot: Shot, from: Spot, angle: Angle) {
         self.curling(shot, from, angle, 0, 16);
     }
 
-    /// Fires one whose way curls, at so many sixteenths of its speed.
+    /// Fires one that curls, at `pace` sixteenths of its speed.
     pub fn curling(&mut self, shot: Shot, from: Spot, angle: Angle, curl: i8, pace: i32) {
         if self.count >= self.limit {
             return;
@@ -154,7 +154,7 @@ impl Embers {
         self.count += 1;
     }
 
-    /// Fires several around a direction, so many units of angle from one to the next.
+    /// Fires a fan of `count` around a direction, `apart` units of angle from one to the next.
     pub fn fan(&mut self, shot: Shot, from: Spot, middle: Angle, count: i32, apart: i32) {
         for nth in 0..count {
             let off = (2 * nth - (count - 1)) * apart / 2;
@@ -162,7 +162,7 @@ impl Embers {
         }
     }
 
-    /// Moves all, and lets go of those that left.
+    /// Moves all, and drops those that left the sky.
     pub fn step(&mut self) {
         let mut count = 0;
         for ember in &mut self.list {
@@ -186,7 +186,7 @@ impl Embers {
         self.count = count;
     }
 
-    /// Takes all that a condition holds for out of the air, and tells where they were.
+    /// Removes all that meet a condition, and calls with their places.
     pub fn take(&mut self, mut goes: impl FnMut(&Ember) -> bool, mut taken: impl FnMut(Spot)) {
         for ember in self.list.iter_mut().filter(|ember| ember.kind != 0) {
             if goes(ember) {
@@ -197,8 +197,8 @@ impl Embers {
         }
     }
 
-    /// Who is touched: calls with the place in the flock, and whether it was only grazed. An ember
-    /// that hits goes out.
+    /// Calls with each goose touched, as its place in the flock, and whether the ember only grazed
+    /// it. An ember that hits is removed.
     pub fn touch(&mut self, geese: &[Goose; FLOCK], mut touched: impl FnMut(usize, bool)) {
         let mut exposed = [(0, (0, 0)); FLOCK];
         let mut count = 0;
@@ -230,14 +230,15 @@ impl Embers {
     }
 }
 
-/// A direction so many units on.
+/// Turns a direction by this many units.
 pub fn turned(angle: Angle, units: i32) -> Angle {
     Angle::from_bits((i32::from(angle.to_bits()) + units) as u16)
 }
 
-/// Four frames of curling at once: less is lost to rounding.
+/// Turns the velocity once for four frames, which loses less to rounding.
 fn curl(ember: &mut Ember) {
-    // A turn is 411 775 / 65 536 of a radius; four frames and sixteen bits.
+    // A full turn is 411,775 / 65,536 times the radius; times four frames, over sixteen bits of
+    // angle.
     let share = i32::from(ember.curl) * 4 * 411_775 / 65_536;
     let (vx, vy) = (i32::from(ember.vx), i32::from(ember.vy));
     let by = |part: i32| (part * share + 0x8000) >> 16;

@@ -1,4 +1,4 @@
-//! Falling, catching, and the spare geese that take a place.
+//! Falling and caught geese, and spare geese that replace lost ones.
 //!
 //! Called by `tick` after all hits. Absent: what hits.
 
@@ -9,23 +9,23 @@ use crate::score::award;
 use crate::sky::{PX, within};
 use crate::wake::Wake;
 
-/// Frames a goose falls at most.
+/// Most frames for which a goose falls.
 pub(crate) const FALL_FRAMES: u16 = 150;
-/// Units a frame by which it gets quicker, and its speed at most.
+/// Acceleration of the fall, and its largest speed, in units per frame.
 pub(crate) const PULL: i16 = 14;
 pub(crate) const FALL_MAX: i16 = 448;
-/// Units a frame to the left.
+/// Drift to the left, in units per frame.
 const DRIFT: i32 = 64;
-/// The row in pixels below which it is lost.
+/// Row below which it is lost, in pixels.
 pub(crate) const LOST_BELOW: i32 = 330;
-/// How close a goose catches, in pixels.
+/// Distance at which a goose catches another, in pixels.
 pub(crate) const CATCH: i32 = 18;
 /// Points for a catch.
 const CATCH_POINTS: u32 = 500;
-/// Frames until a spare goose comes in.
+/// Frames until a spare goose enters.
 const SPARE_FRAMES: u16 = 60;
 
-/// What a goose was hit by.
+/// Cause of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// An ember of any kind.
@@ -36,7 +36,7 @@ pub(crate) enum Cause {
     Lightning,
 }
 
-/// A goose was hit and falls from now on.
+/// Makes a goose that was hit fall.
 pub(crate) fn hit(game: &mut Skein, which: usize, cause: Cause) {
     let goose = &mut game.geese[which];
     if !goose.is_exposed() {
@@ -53,7 +53,7 @@ pub(crate) fn hit(game: &mut Skein, which: usize, cause: Cause) {
     game.mark(mark);
 }
 
-/// One frame of all that fall or wait.
+/// Runs one frame for falling and waiting geese.
 pub(crate) fn step(game: &mut Skein) {
     for which in 0..FLOCK {
         match game.geese[which].flight {
@@ -123,7 +123,7 @@ fn waiting(game: &mut Skein, which: usize) {
     }
 }
 
-/// The row in which a goose comes in, in pixels: one for each place in the flock.
+/// Row in which a goose enters, in pixels, by its place in the flock.
 pub(crate) fn row_of(which: usize) -> i32 {
     [180, 150, 210, 120, 240, 90, 165, 195][which % FLOCK]
 }

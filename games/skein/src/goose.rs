@@ -1,7 +1,7 @@
-//! One goose: the player's place in the flight, where it is and how it does.
+//! One goose: whose it is, where it is, and its condition.
 //!
-//! Moved by [`fly`] in every frame; wakes, falls and honks change it from their own files.
-//! Absent: the other geese, enemies, the course of the run.
+//! Moved by [`fly`] in every frame; wakes, falls and honks change it from their own files. Absent:
+//! the other geese, enemies, the course of the run.
 
 use gaggle_kit::State;
 
@@ -9,69 +9,69 @@ use crate::pad::Pad;
 use crate::sky::{BOTTOM, LEFT, PX, RIGHT, Spot, TOP};
 use crate::wake::Wake;
 
-/// Players at most.
+/// Most players of a run.
 pub const SEATS: usize = 6;
-/// Geese at most: the players' and two young ones.
+/// Most geese: one per player and two young ones.
 pub const FLOCK: usize = 8;
-/// Units a frame on one axis.
+/// Speed along one axis, in units per frame.
 pub const SPEED: i32 = 576;
-/// Units a frame on each axis of a diagonal.
+/// Speed along each axis of a diagonal.
 pub const SPEED_DIAGONAL: i32 = 407;
-/// Units a frame on one axis while tucked.
+/// Speed along one axis while tucked.
 pub const TUCKED: i32 = 256;
-/// Units a frame on each axis of a diagonal while tucked.
+/// Speed along each axis of a diagonal while tucked.
 pub const TUCKED_DIAGONAL: i32 = 181;
-/// Breath of a goose at most.
+/// Most breath of a goose.
 pub const BREATH_MAX: u16 = 960;
-/// Breath of a goose that comes in.
+/// Breath of an entering goose.
 pub const BREATH_START: u16 = 480;
-/// Frames nothing hits a goose that comes in.
+/// Frames for which an entering goose cannot be hit.
 pub const SAFE_ENTERING: u16 = 120;
-/// Frames nothing hits a goose that was caught, nor the catcher.
+/// Frames for which neither a caught goose nor its catcher can be hit.
 pub const SAFE_CAUGHT: u16 = 90;
-/// Frames nothing hits a goose that honked.
+/// Frames for which a honking goose cannot be hit.
 pub const SAFE_HONK: u16 = 20;
-/// The column in pixels at which a goose that comes in is steered.
+/// Column from which an entering goose is steered, in pixels.
 const ENTERED: i32 = 48;
 
-/// To which player a goose belongs.
+/// What kind of player a goose has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Seat {
-    /// To none: no goose, or one that flies with the skein by itself.
+    /// None: no goose, or one that flies on by itself.
     #[default]
     Free,
-    /// To a player who is here.
+    /// A player who is present.
     Person,
-    /// To a player who left; the autopilot flies it until the next roost.
+    /// A player who left; the autopilot flies it until the next roost.
     Away,
-    /// To none, on autopilot: it fills up a small skein.
+    /// None, on autopilot: it fills up a small flock.
     Young,
 }
 
-/// What a goose is doing.
+/// State of a goose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Flight {
     /// It is not in the run.
     #[default]
     None,
-    /// It comes in from the left and is not steered yet.
+    /// It enters from the left and is not steered yet.
     Entering,
-    /// It flies and acts.
+    /// It flies and can act.
     Flying,
-    /// It was hit and falls; the timer counts the frames.
+    /// It was hit and falls; `timer` counts the frames.
     Falling,
-    /// A spare takes its place in `timer` frames.
+    /// A spare goose replaces it in `timer` frames.
     Waiting,
     /// It is out until the next roost.
     Out,
 }
 
-/// A run in numbers, for the table at the end.
+/// Statistics of a player, for the table at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Tally {
     /// Points of this player.
     pub score: u32,
-    /// Geese this one caught.
+    /// Geese that it caught.
     pub catches: u16,
     /// Times it was hit, by embers.
     pub burns: u16,
@@ -79,11 +79,11 @@ pub struct Tally {
     pub bumps: u16,
     /// Times it was hit, by lightning.
     pub strikes: u16,
-    /// Geese of this player that were not caught.
+    /// Geese of this player that were lost.
     pub lost: u16,
-    /// Honks with breath.
+    /// Honks with enough breath.
     pub honks: u16,
-    /// Frames at the point.
+    /// Frames in the lead of a V.
     pub point: u32,
 }
 
@@ -97,56 +97,56 @@ impl Tally {
 /// The ring of a honk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Ring {
-    /// Frames since the honk; 0 is none.
+    /// Frames since the honk; 0 if there is none.
     pub age: u8,
-    /// It is one of two or more at once.
+    /// Whether it is one of two or more at the same time.
     pub chorus: bool,
-    /// It has hurt what is in it.
+    /// Whether it has damaged the enemies in it.
     pub dealt: bool,
-    /// The middle, in pixels.
+    /// Column of its center, in pixels.
     pub x: i16,
-    /// The middle, in pixels.
+    /// Row of its center, in pixels.
     pub y: i16,
 }
 
 /// One goose of the flock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Goose {
-    /// To which player it belongs.
+    /// What kind of player it has.
     pub seat: Seat,
-    /// What it is doing.
+    /// State of the goose.
     pub flight: Flight,
-    /// Frames, as the flight says.
+    /// Frames in or left of this state.
     pub timer: u16,
-    /// Frames nothing hits it.
+    /// Frames for which it cannot be hit.
     pub safe: u16,
-    /// Its breast, in units.
+    /// Column of its breast, in units.
     pub x: i32,
-    /// Its breast, in units.
+    /// Row of its breast, in units.
     pub y: i32,
-    /// Units a frame down, of a falling one.
+    /// Speed of its fall, in units per frame.
     pub fall: i16,
-    /// What it can lead and honk with, 0 to 960.
+    /// Breath, which leading and honking cost, 0 to 960.
     #[state(range = 0..=BREATH_MAX)]
     pub breath: u16,
-    /// The buttons of the last frame, as [`Pad::bits`].
+    /// Buttons of the last frame, as [`Pad::bits`].
     pub held: u8,
-    /// The end of the run was seen without the honk button held.
+    /// Whether the honk button was released since the end of the run.
     pub released: bool,
-    /// Where it flies in a V.
+    /// Place in a V.
     pub wake: Wake,
     /// The ring of its honk.
     pub ring: Ring,
-    /// Frames the place is kept for a player who left.
+    /// Frames for which the place is kept for a player who left.
     pub kept: u16,
-    /// Frames in which the player may say that the kept tally is not theirs.
+    /// Frames in which the player may say that the kept statistics belong to another.
     pub doubt: u8,
-    /// Its run so far.
+    /// Statistics so far.
     pub tally: Tally,
 }
 
 impl Goose {
-    /// A goose that comes in from the left, in this row.
+    /// A goose that enters from the left, in this row.
     #[must_use]
     pub fn entering(self, row: i32) -> Goose {
         Goose {
@@ -163,12 +163,12 @@ impl Goose {
         }
     }
 
-    /// Its breast, in units.
+    /// Place of its breast, in units.
     pub const fn spot(&self) -> Spot {
         (self.x, self.y)
     }
 
-    /// Whether a player is here for it.
+    /// Whether a present player has it.
     pub const fn is_person(&self) -> bool {
         matches!(self.seat, Seat::Person)
     }
@@ -199,7 +199,7 @@ impl Goose {
     }
 }
 
-/// How far a goose moves in a frame with these buttons.
+/// Velocity with these buttons, in units per frame.
 pub fn velocity(pad: Pad) -> Spot {
     let (x, y) = pad.way();
     let (straight, diagonal) =
@@ -208,12 +208,12 @@ pub fn velocity(pad: Pad) -> Spot {
     (x * speed, y * speed)
 }
 
-/// Keeps a place within the sky of the geese.
+/// Clamps a place to the area of the geese.
 pub fn confined(spot: Spot) -> Spot {
     (spot.0.clamp(LEFT * PX, RIGHT * PX), spot.1.clamp(TOP * PX, BOTTOM * PX))
 }
 
-/// One frame of flight; `drift` is the pull of a wake on a goose that holds no vertical key.
+/// Flies for one frame. `drift` is the pull of a wake on a goose that holds no vertical key.
 pub fn fly(goose: &mut Goose, pad: Pad, drift: i32) {
     goose.safe = goose.safe.saturating_sub(1);
     match goose.flight {

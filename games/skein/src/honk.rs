@@ -1,4 +1,4 @@
-//! The honk: a ring that turns embers to crumbs, and the chorus of two.
+//! The honk: a ring that turns embers to crumbs, and the chorus of two or more.
 //!
 //! Called by `tick` after the geese moved. Absent: buttons other than the honk.
 
@@ -9,28 +9,28 @@ use crate::goose::{FLOCK, Ring, SAFE_HONK};
 use crate::score::{award, reward};
 use crate::sky::{PX, at, within};
 
-/// Breath a honk costs: a third.
+/// Breath that a honk costs: a third of the most.
 pub const COST: u16 = 320;
-/// Frames in which a ring grows.
+/// Frames for which a ring grows.
 const GROWTH: i32 = 12;
-/// Its radius at first and at last, and that of a chorus, in pixels.
+/// Radius at the start and at the end, and at the end of a chorus, in pixels.
 const RADII: (i32, i32, i32) = (8, 64, 96);
-/// What enemies in a ring lose.
+/// Hit points that enemies in a ring lose.
 const HURTS: u16 = 24;
-/// Frames between two honks of a chorus at most, and pixels.
+/// Most frames and pixels between two honks of a chorus.
 const CHORUS_FRAMES: u8 = 20;
 const CHORUS_REACH: i32 = 128;
-/// Points for each in a chorus.
+/// Points for each goose of a chorus.
 const CHORUS_POINTS: u32 = 500;
 
-/// The radius of a ring in pixels; none if it does not grow any more.
+/// Radius of a ring in pixels; `None` once it has stopped growing.
 pub fn radius(ring: &Ring) -> Option<i32> {
     let age = i32::from(ring.age);
     let last = if ring.chorus { RADII.2 } else { RADII.1 };
     (1..=GROWTH).contains(&age).then(|| RADII.0 + (last - RADII.0) * age / GROWTH)
 }
 
-/// Rings grow; geese whose button went down honk.
+/// Grows rings, and lets geese honk whose button went down.
 pub(crate) fn step(game: &mut Skein, pressed: [bool; FLOCK]) {
     for goose in &mut game.geese {
         let ring = &mut goose.ring;
@@ -82,7 +82,7 @@ fn honk(game: &mut Skein, which: usize) {
     game.mark(Mark::at(Kind::Honk, which, spot).worth(is_chorus.into()));
 }
 
-/// What a ring does where it has grown to.
+/// Applies a ring to what is in its radius.
 fn clear(game: &mut Skein, which: usize) {
     let ring = game.geese[which].ring;
     let Some(radius) = radius(&ring) else { return };

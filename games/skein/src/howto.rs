@@ -1,4 +1,4 @@
-//! How to play, as short scenes: the real game, a crafted start, and a goose that shows it.
+//! How to play, as short scenes: the real game, a prepared start, and scripted pads.
 //!
 //! Called by the help pages. Absent: rules.
 
@@ -13,24 +13,24 @@ use crate::sky::{PX, aim, at};
 use crate::stage::{Audience, Stage};
 use crate::{SEATS, Seat, Setup, Skein};
 
-/// One thing to know.
+/// A page of the help.
 #[derive(Clone, Copy)]
 pub struct Page {
-    /// What it is about.
+    /// Title of the page.
     pub title: &'static str,
-    /// What to know about it.
+    /// Text of the page, one line.
     pub line: &'static str,
     /// Frames until it starts again.
     frames: u32,
     begin: fn(&mut Skein),
-    /// What is done in a frame: the pads, and what else happens.
+    /// Runs before each frame: changes the state and returns the pads.
     show: fn(&mut Skein, u32) -> [Pad; SEATS],
-    /// What is seen if it shows what it says.
+    /// Game event that occurs if the scene shows what its text says.
     #[cfg_attr(not(test), allow(dead_code))] // Pages are only checked in tests.
     proof: Kind,
 }
 
-/// All there is to know.
+/// All pages of the help.
 pub const PAGES: [Page; 5] = [
     Page {
         title: "Fly",
@@ -152,7 +152,7 @@ pub struct HowTo {
 }
 
 impl HowTo {
-    /// A page from its beginning; numbers begin again after the last.
+    /// A page from its start. Numbers wrap after the last.
     pub fn new(page: usize) -> HowTo {
         let page = page % PAGES.len();
         let mut game = Skein::new(Setup::default(), 7);

@@ -38,8 +38,8 @@ pub use pad::Pad;
 
 use cue::{Mark, Marks};
 
-/// Hash of the state after a fixed minute of play: peers and replays with another number play by
-/// other rules. `examples/skein_golden.rs` has the minute.
+/// Hash of the state after a fixed minute of play (`examples/skein_golden.rs`). Peers and replays
+/// with another one have other rules.
 pub const FINGERPRINT: u64 = 0x447d_7b11_5fa1_3249;
 
 /// How a run ends.
@@ -52,20 +52,20 @@ pub enum Mode {
     Long,
 }
 
-/// Spare geese as usual: two, and one for each player.
+/// Value of [`Setup::spares`] for the usual number: two, and one per player.
 pub const SPARES_USUAL: u8 = u8::MAX;
 
-/// What is settled before a run.
+/// Settings of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Setup {
     /// How the run ends.
     pub mode: Mode,
-    /// Spare geese at the beginning, or [`SPARES_USUAL`].
+    /// Spare geese at the start, or [`SPARES_USUAL`].
     pub spares: u8,
-    /// The stage to begin with, 1 to 5.
+    /// Stage to begin with, 1 to 5.
     #[state(range = 1..=5)]
     pub stage: u8,
-    /// The wave to begin with, 0 to 7; 8 is the boss.
+    /// Wave to begin with, 0 to 7; 8 is the boss.
     #[state(range = 0..=8)]
     pub wave: u8,
 }
@@ -76,37 +76,37 @@ impl Default for Setup {
     }
 }
 
-/// A whole run at one frame.
+/// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Skein {
-    /// What was settled beforehand.
+    /// Settings of the run.
     pub setup: Setup,
-    /// The frame this is the state of.
+    /// Frame of this state.
     pub frame: u32,
-    /// All chance of the run.
+    /// Random numbers of the run.
     pub random: Prng,
-    /// How far the run is.
+    /// Progress of the run.
     pub course: Course,
-    /// The flock: the players' geese by slot, then the young ones.
+    /// The flock: geese of players by slot, then young ones.
     pub geese: [Goose; FLOCK],
-    /// What flies toward the geese.
+    /// Shots of enemies.
     pub embers: ember::Embers,
-    /// What the geese throw.
+    /// Shots of geese.
     pub quills: quill::Quills,
     /// The enemies in the air.
     pub enemies: enemy::Enemies,
-    /// Points in the air.
+    /// Pickups in the air.
     pub crumbs: crumb::Crumbs,
     /// Lightning, marked or striking.
     pub bolts: [bolt::Bolt; bolt::BOLTS],
     /// The boss of the stage.
     pub boss: boss::Boss,
-    /// What is to be seen and heard.
+    /// Game events, for pictures and sounds.
     pub marks: Marks,
 }
 
 impl Skein {
-    /// An empty sky. The run begins with the first player.
+    /// An empty sky. The run starts with the first player.
     pub fn new(setup: Setup, seed: u64) -> Skein {
         Skein {
             setup,
@@ -124,13 +124,13 @@ impl Skein {
         }
     }
 
-    /// One frame. `present` says which slots have a player, `pads` what they hold; the pad of an
+    /// Runs one frame. `present` are the slots with a player, `pads` their buttons; the pad of an
     /// empty slot is ignored.
     pub fn step(&mut self, pads: &[Pad; SEATS], present: [bool; SEATS]) {
         tick::step(self, pads, present);
     }
 
-    /// Players who are here.
+    /// Number of players present.
     pub fn persons(&self) -> usize {
         self.geese.iter().filter(|goose| goose.is_person()).count()
     }

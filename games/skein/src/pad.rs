@@ -1,21 +1,21 @@
-//! What a player holds: four directions, the honk and the tuck.
+//! Input of a player: four directions, the honk and the tuck.
 //!
-//! Called by the engine to send it, by bots to play. Absent: what it does to a goose.
+//! Sent by the engine, made by pages and bots. Absent: what it does to a goose.
 
 use gaggle_kit::{DecodeError, Input};
 
-/// Bits of the byte that travels, and the largest of it.
+/// Bits that are used, and so the largest value sent.
 const BITS: u8 = 0x7f;
 
-/// One player's buttons in one frame, all of them held; the game sees a press by itself.
+/// Buttons that a player holds in a frame; the game detects presses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Pad {
-    /// Bit by bit: left, right, up, down, honk, tuck, new player.
+    /// From the lowest bit: left, right, up, down, honk, tuck, new player.
     bits: u8,
 }
 
 impl Pad {
-    /// Hands off all buttons.
+    /// No button held.
     pub const NONE: Pad = Pad { bits: 0 };
     /// Fly to the left.
     pub const LEFT: Pad = Pad { bits: 1 };
@@ -29,10 +29,10 @@ impl Pad {
     pub const HONK: Pad = Pad { bits: 16 };
     /// Fly slowly and shoot narrowly.
     pub const TUCK: Pad = Pad { bits: 32 };
-    /// The player of this slot is new to it: rooms say so after a join.
+    /// The player of this slot is new: rooms set it after a join.
     pub const FRESH: Pad = Pad { bits: 64 };
 
-    /// The pad that flies this way: −1, 0 or 1 on each axis.
+    /// Pad for a direction: −1, 0 or 1 on each axis.
     pub const fn flying(x: i32, y: i32) -> Pad {
         let across = if x < 0 {
             1
@@ -51,24 +51,24 @@ impl Pad {
         Pad { bits: across | down }
     }
 
-    /// The buttons of both pads.
+    /// Buttons of both pads.
     #[must_use]
     pub const fn and(self, other: Pad) -> Pad {
         Pad { bits: self.bits | other.bits }
     }
 
-    /// This pad, with another's buttons if a condition holds.
+    /// Adds the buttons of another pad if `held`.
     #[must_use]
     pub const fn with(self, other: Pad, held: bool) -> Pad {
         if held { self.and(other) } else { self }
     }
 
-    /// Whether all of another pad's buttons are held.
+    /// Whether all buttons of another pad are held.
     pub const fn holds(self, other: Pad) -> bool {
         self.bits & other.bits == other.bits
     }
 
-    /// The direction held on each axis: −1, 0 or 1. Both at once is neither.
+    /// Direction on each axis: −1, 0 or 1. Opposite buttons cancel.
     pub const fn way(self) -> (i32, i32) {
         (
             (self.bits & 2 != 0) as i32 - (self.bits & 1 != 0) as i32,

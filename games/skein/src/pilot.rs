@@ -1,7 +1,7 @@
-//! How a goose flies by itself: formation, dodging, catching and the honk.
+//! Autopilot of a goose: formation, dodging, catching and the honk.
 //!
 //! Called by `tick` for geese without a player, and by bots with a skill of their own. Absent:
-//! chance, memory.
+//! random numbers, memory.
 
 mod formation;
 mod threat;
@@ -15,36 +15,36 @@ use crate::sky::{PX, Spot, boxed, within};
 
 use threat::Threats;
 
-/// How well something flies.
+/// Skill of an autopilot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Skill {
-    /// How close an ember may come before formation is left, in pixels.
+    /// Distance of an ember at which it leaves formation, in pixels.
     pub(crate) reach: i32,
-    /// How much more than its box it keeps free, in pixels.
+    /// Space that it keeps free around its box, in pixels.
     pub(crate) margin: i32,
     /// Whether it flies in formation, or in a lane of its own.
     pub(crate) in_formation: bool,
-    /// Whether it honks when there is no way out.
+    /// Whether it honks when it cannot dodge.
     pub(crate) honks: bool,
-    /// Frames for which it holds what it decided.
+    /// Frames for which it holds a decision.
     pub(crate) hold: i32,
-    /// Frames until what it decides comes to be held; it flies on as before until then.
+    /// Frames from a decision to its effect; until then it flies on as before.
     pub(crate) lag: i32,
-    /// What it holds until then.
+    /// Pad held until then.
     pub(crate) held: Pad,
 }
 
-/// How the autopilot flies.
+/// Skill of geese without a player.
 const GUIDE: Skill =
     Skill { reach: 28, margin: 3, in_formation: true, honks: false, hold: 4, lag: 0, held: Pad::NONE };
-/// How far a goose goes to catch another, in pixels.
+/// Distance from which a goose goes to catch another, in pixels.
 const RESCUE: i32 = 120;
-/// How close to its goal it flies slowly, in units.
+/// Distance to the goal below which it flies slowly, in units.
 const CLOSE: i32 = 40 * PX;
-/// Liking lost for a collision.
+/// Penalty for a collision.
 const CRASH: i32 = 100_000;
 
-/// The pad of a goose without a player, for the next frames.
+/// Pad of a goose without a player, for the next frames.
 pub(crate) fn guide(game: &Skein, which: usize) -> Pad {
     let honks = game.geese[which].seat == Seat::Away;
     steer(game, which, Skill { honks, ..GUIDE }).0
@@ -62,7 +62,7 @@ pub(crate) fn steer(game: &Skein, which: usize, skill: Skill) -> (Pad, bool) {
     let threats = Threats::around(game, which, skill.lag);
     let before = velocity(skill.held);
     let spot = confined((spot.0 + before.0 * skill.lag, spot.1 + before.1 * skill.lag));
-    // A point that darts about loses those behind it.
+    // A leading goose that darts about loses its followers.
     let is_leading = skill.in_formation && goose.wake.is_point();
     let straight = towards(spot, goal, skill.hold).with(Pad::TUCK, is_leading);
     if !threats.are_near(spot, velocity(straight), skill) {
@@ -85,7 +85,7 @@ pub(crate) fn steer(game: &Skein, which: usize, skill: Skill) -> (Pad, bool) {
     (best.1.with(Pad::HONK, is_lost), true)
 }
 
-/// What is wrong with flying on like this.
+/// Penalty of flying on like this.
 fn dislike(threats: &Threats, from: Spot, way: Spot, goal: Spot, margin: i32) -> i32 {
     let mut cost = 0;
     for (nth, frames) in [2, 4, 6, 9, 12, 16, 20, 24].into_iter().enumerate() {
@@ -101,17 +101,17 @@ fn dislike(threats: &Threats, from: Spot, way: Spot, goal: Spot, margin: i32) ->
     cost + ((soon.0 - goal.0).abs() + (soon.1 - goal.1).abs()) / 24
 }
 
-/// The pad that leads to a place, if it is held for so many frames.
+/// Pad that leads to a place when held for `hold` frames.
 fn towards(from: Spot, to: Spot, hold: i32) -> Pad {
     let (x, y) = (to.0 - from.0, to.1 - from.1);
-    // Close by, slow flight does not overshoot.
+    // Near the goal, slow flight does not overshoot.
     let is_close = x.abs().max(y.abs()) < (SPEED * hold).max(CLOSE);
     let near = if is_close { TUCKED * hold / 2 } else { SPEED * hold / 2 };
     let axis = |way: i32| if way.abs() <= near { 0 } else { way.signum() };
     Pad::flying(axis(x), axis(y)).with(Pad::TUCK, is_close)
 }
 
-/// Where to meet a falling goose, for the one that is nearest to it.
+/// Place at which to meet a falling goose, for the goose nearest to it.
 fn rescue(game: &Skein, which: usize) -> Option<Spot> {
     let me = game.geese[which].spot();
     for (other, falling) in game.geese.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! What the geese throw: volleys of quills, and where they fly.
+//! Quills, the shots of the geese: volleys and their flight.
 //!
-//! Fired by [`volley`] every eight frames; `enemy` and `boss` ask which of them hit. Absent: what a
-//! hit does.
+//! Fired by [`volley`] every eight frames; `enemy` and `boss` find which of them hit. Absent: what
+//! a hit does.
 
 use gaggle_kit::State;
 use gaggle_kit::bytemuck::{Pod, Zeroable};
@@ -9,17 +9,17 @@ use gaggle_kit::bytemuck::{Pod, Zeroable};
 use crate::goose::{FLOCK, Goose, Seat};
 use crate::sky::{HEIGHT, PX, Spot, WIDTH};
 
-/// Quills in the air at most.
+/// Most quills in the air.
 pub const QUILLS: usize = 160;
-/// Frames from one volley of a goose to the next.
+/// Frames between two volleys of a goose.
 pub const VOLLEY_FRAMES: u32 = 8;
-/// Units a frame to the right.
+/// Speed to the right, in units per frame.
 pub const QUILL_SPEED: i32 = 2_048;
-/// Units a frame by which neighbors part.
+/// Difference of the vertical speeds of neighbors in a volley, in units per frame.
 const SPREAD: i32 = 96;
-/// The same, of a tucked goose.
+/// The same for a tucked goose.
 const SPREAD_TUCKED: i32 = 24;
-/// Quills of a volley at most.
+/// Most quills of a volley.
 const VOLLEY_MAX: u8 = 6;
 
 /// One quill in the air.
@@ -28,22 +28,22 @@ const VOLLEY_MAX: u8 = 6;
 #[repr(C)]
 #[state(pod)]
 pub struct Quill {
-    /// Its head, in units.
+    /// Column of its head, in units.
     pub x: i32,
-    /// Its head, in units.
+    /// Row of its head, in units.
     pub y: i32,
-    /// Units a frame down.
+    /// Speed down, in units per frame.
     pub vy: i16,
-    /// The goose that threw it.
+    /// Goose that fired it.
     pub seat: u8,
-    /// 1 in the air, 0 a free place.
+    /// 1 in the air, 0 for a free entry.
     pub kind: u8,
 }
 
 /// The quills in the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Quills {
-    /// The places; free ones have kind 0.
+    /// Entries; free ones have kind 0.
     list: [Quill; QUILLS],
 }
 
@@ -59,19 +59,19 @@ impl Quills {
         self.list.iter().filter(|quill| quill.kind != 0)
     }
 
-    /// The quills in the air, to be hit with; those set to kind 0 are spent.
+    /// Quills in the air, to find hits; set `kind` to 0 for those that hit.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Quill> {
         self.list.iter_mut().filter(|quill| quill.kind != 0)
     }
 
-    /// Throws one; without a free place it is left out.
+    /// Fires one, if an entry is free.
     pub fn throw(&mut self, seat: usize, from: Spot, vy: i32) {
         if let Some(free) = self.list.iter_mut().find(|quill| quill.kind == 0) {
             *free = Quill { x: from.0, y: from.1, vy: vy as i16, seat: seat as u8, kind: 1 };
         }
     }
 
-    /// Moves all, and lets go of those that left.
+    /// Moves all, and drops those that left the sky.
     pub fn step(&mut self) {
         for quill in self.iter_mut() {
             quill.x += QUILL_SPEED;
@@ -83,7 +83,7 @@ impl Quills {
     }
 }
 
-/// How many quills a goose throws at once.
+/// Number of quills in a volley of a goose.
 pub fn volley_of(goose: &Goose) -> u8 {
     match (goose.seat, goose.wake.is_point(), goose.breath) {
         (Seat::Young, ..) | (_, true, 0) => 1,
@@ -92,7 +92,7 @@ pub fn volley_of(goose: &Goose) -> u8 {
     }
 }
 
-/// Lets every goose whose turn it is throw. Turns are spread over the frames.
+/// Fires the volleys due in this frame; geese take turns, spread over the frames.
 pub fn volley(quills: &mut Quills, geese: &[Goose; FLOCK], frame: u32) {
     for (which, goose) in geese.iter().enumerate() {
         let is_due = (frame.wrapping_add(3 * which as u32)).is_multiple_of(VOLLEY_FRAMES);

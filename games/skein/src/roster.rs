@@ -1,4 +1,4 @@
-//! Players coming and going: which slots have one arrives with every frame, like the pads.
+//! Players that join and leave: the slots with a player are an input of every frame, like the pads.
 //!
 //! Called first in every tick. Absent: the network, the lobby.
 
@@ -10,12 +10,12 @@ use crate::goose::{BREATH_START, Flight, Goose, SEATS, Seat, Tally};
 use crate::pad::Pad;
 use crate::score::add_spare;
 
-/// Frames a free slot keeps the tally of the player who left.
+/// Frames for which a free slot keeps the statistics of the player who left.
 const KEPT_FRAMES: u16 = 1_800;
-/// Frames in which a player who takes a kept slot can say to be another one.
+/// Frames in which a player who takes a kept slot can say that the statistics belong to another.
 const DOUBT_FRAMES: u8 = 120;
 
-/// Lets players in and out.
+/// Handles players that joined or left since the last frame.
 pub(crate) fn step(game: &mut Skein, pads: &[Pad; SEATS], present: [bool; SEATS]) {
     let is_empty = game.course.phase == Phase::Empty;
     for (which, here) in present.into_iter().enumerate() {
@@ -34,7 +34,7 @@ pub(crate) fn step(game: &mut Skein, pads: &[Pad; SEATS], present: [bool; SEATS]
     }
 }
 
-/// An empty sky with the chance of this one.
+/// An empty sky with the random numbers of this one.
 fn cleared(game: &mut Skein) -> Skein {
     Skein { random: game.random, marks: game.marks, ..Skein::new(game.setup, 0) }
 }
@@ -59,7 +59,7 @@ fn arrive(game: &mut Skein, which: usize, is_empty: bool) {
     game.mark(mark);
 }
 
-/// The first frames of a player in a slot: what is kept there may be another's.
+/// First frames of a player in a slot: the kept statistics may belong to another.
 fn settle(goose: &mut Goose, pad: Pad) {
     if goose.doubt > 0 {
         goose.doubt -= 1;
@@ -69,7 +69,7 @@ fn settle(goose: &mut Goose, pad: Pad) {
     }
 }
 
-/// The goose flies on by itself, with all it has.
+/// Handles a leave: the goose flies on by itself with all it has.
 fn leave(game: &mut Skein, which: usize) {
     let goose = &mut game.geese[which];
     (goose.seat, goose.kept, goose.held) = (Seat::Away, KEPT_FRAMES, 0);
@@ -77,10 +77,10 @@ fn leave(game: &mut Skein, which: usize) {
     game.mark(mark);
 }
 
-/// One frame of a slot whose player left.
+/// Runs one frame of a slot whose player left.
 fn cool(goose: &mut Goose) {
     goose.kept = goose.kept.saturating_sub(1);
-    // Until the next roost the goose is there to be taken back.
+    // Until the next roost the player may take the goose back.
     if goose.kept == 0 && goose.flight == Flight::None {
         *goose = Goose::default();
     }

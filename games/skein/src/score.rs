@@ -1,4 +1,4 @@
-//! Points: who gets them, how often they count, and the spares they win.
+//! Points: which goose gets them, their factor, and the spare geese they win.
 //!
 //! Called by every part that gives points. Absent: what they are given for.
 
@@ -9,17 +9,17 @@ use crate::goose::Seat;
 use crate::sky::Spot;
 use crate::wake::company;
 
-/// Points of the team for which a spare goose comes.
+/// Points of the team per spare goose.
 pub(crate) const SPARE_POINTS: u32 = 200_000;
-/// Points at dawn, to every player, and for each spare goose at the end.
+/// Points for each player at dawn, and for each spare goose left.
 pub(crate) const DAWN_POINTS: u32 = 20_000;
 pub(crate) const SPARE_LEFT_POINTS: u32 = 5_000;
-/// Points of a boss, to every player, by stage.
+/// Points of a boss for each player, times the stage.
 pub(crate) const BOSS_POINTS: u32 = 4_000;
-/// Spare geese at most.
+/// Most spare geese.
 pub(crate) const SPARES_MAX: u8 = 9;
 
-/// Gives points to a goose. Those of a young one go to the point of its V.
+/// Gives points to a goose. Those of a young one go to the leader of its V.
 pub(crate) fn award(game: &mut Skein, which: usize, points: u32) {
     let owner = match game.geese.get(which) {
         Some(goose) if goose.seat == Seat::Young => usize::from(goose.wake.point),
@@ -37,7 +37,7 @@ pub(crate) fn award(game: &mut Skein, which: usize, points: u32) {
     }
 }
 
-/// One more bird in the far skein.
+/// Adds a spare goose, shown as a bird in the far flock.
 pub(crate) fn add_spare(game: &mut Skein) {
     if game.course.spare < SPARES_MAX {
         game.course.spare += 1;
@@ -45,7 +45,7 @@ pub(crate) fn add_spare(game: &mut Skein) {
     }
 }
 
-/// An enemy is gone: points, counted by the V, and what it leaves.
+/// Rewards a destroyed enemy: points, with the factor of the V, and crumbs.
 pub(crate) fn reward(game: &mut Skein, struck: &Struck) {
     let times = game.geese.get(struck.by).map_or(1, |_| company(&game.geese, struck.by));
     let points = struck.foe.traits().points * times.min(6);

@@ -1,4 +1,4 @@
-//! What is sent when: five stages of eight waves.
+//! Script of a flight: five stages of eight waves of enemies.
 //!
 //! Read by `course` in every frame of a wave. Absent: what enemies do once they are there.
 
@@ -12,7 +12,7 @@ pub const STAGES: u8 = 5;
 pub const WAVES: u8 = 8;
 /// Frames of a wave.
 pub const WAVE_FRAMES: u16 = 720;
-/// Frames into a wave at which the first is sent, and within which all are.
+/// Frame of a wave at which the first enemy is sent, and frames within which all are.
 const FIRST: u32 = 40;
 const SPAN: u32 = 520;
 
@@ -24,24 +24,24 @@ pub struct Group {
     way: Way,
 }
 
-/// How a group is sent.
+/// Formation in which a group is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// In lanes one after another.
+    /// One after another, in changing lanes.
     Flights,
-    /// In one ribbon after another.
+    /// One ribbon after another.
     Ribbon,
-    /// In two ribbons at once.
+    /// Two ribbons at once.
     TwoRibbons,
     /// From the highest and the lowest lane at once.
     Pair,
 }
 
-/// What a wave sends.
+/// Contents of a wave.
 #[derive(Debug, Clone, Copy)]
 pub struct Wave {
     groups: &'static [Group],
-    /// Bolts of lightning.
+    /// Number of bolts of lightning.
     bolts: u32,
 }
 
@@ -63,7 +63,7 @@ const fn storm(groups: &'static [Group]) -> Wave {
 
 use Foe::{Kite, Lantern, Moth, Owl, Starling, Stormcock};
 
-/// The waves by stage, from what is easy to what is not.
+/// Waves by stage, from easy to hard.
 const SCRIPT: [[Wave; WAVES as usize]; STAGES as usize] = [
     [
         wave(&[group(Starling, 12)]),
@@ -117,7 +117,7 @@ const SCRIPT: [[Wave; WAVES as usize]; STAGES as usize] = [
     ],
 ];
 
-/// Frames from one of a group to the next.
+/// Frames between two enemies of a group.
 fn gap(group: &Group, count: u32) -> u32 {
     match group.foe {
         Starling => 6,
@@ -126,7 +126,7 @@ fn gap(group: &Group, count: u32) -> u32 {
     }
 }
 
-/// The lane in which the nth of a group comes; `turn` differs from wave to wave of a run.
+/// Lane of the nth enemy of a group; `turn` differs from wave to wave of a run.
 fn lane(group: &Group, nth: u32, turn: u32) -> i32 {
     let place = match (group.way, group.foe) {
         (Way::Pair, _) => [0, 4][nth as usize % 2],
@@ -138,8 +138,8 @@ fn lane(group: &Group, nth: u32, turn: u32) -> i32 {
     LANES[place as usize % LANES.len()]
 }
 
-/// Sends what a wave has for this frame of it. `turn` is chance of the wave; returns whether a bolt
-/// is due.
+/// Sends the enemies due in this frame of a wave. `turn` is a random number of the wave. Returns
+/// whether a bolt is due.
 pub fn send(enemies: &mut Enemies, stage: u8, wave: u8, age: u16, turn: u8, difficulty: Difficulty) -> bool {
     let (Some(waves), age) = (SCRIPT.get(usize::from(stage).wrapping_sub(1)), u32::from(age)) else {
         return false;
@@ -167,7 +167,7 @@ pub fn send(enemies: &mut Enemies, stage: u8, wave: u8, age: u16, turn: u8, diff
     sends.bolts > 0 && age >= 120 && (age - 120).is_multiple_of(480 / sends.bolts) && age < 600
 }
 
-/// The points a stage would give a V of one: for the course and for tests.
+/// Points of a stage without factors: for the course and for tests.
 #[cfg(test)]
 fn total(stage: u8, difficulty: Difficulty) -> u32 {
     let groups = SCRIPT[usize::from(stage) - 1].iter().flat_map(|wave| wave.groups);

@@ -1,4 +1,4 @@
-//! The world: units, bounds, lanes, and the few sums everything in the air needs.
+//! The world: units, bounds, lanes, and geometry.
 //!
 //! Called by every part of the simulation. Absent: state.
 
@@ -21,7 +21,7 @@ pub const BOTTOM: i32 = 316;
 /// Rows in which enemies come, in pixels.
 pub const LANES: [i32; 5] = [70, 120, 170, 220, 270];
 
-/// A place or a way in units: to the right, and down.
+/// A place or a vector in units: to the right, and down.
 pub type Spot = (i32, i32);
 
 /// A place given in pixels.
@@ -29,7 +29,7 @@ pub const fn at(x: i32, y: i32) -> Spot {
     (x * PX, y * PX)
 }
 
-/// A way of so many units in a direction: 0 is right, a quarter turn is down.
+/// Vector of this length in a direction: 0 is right, a quarter turn is down.
 pub fn polar(angle: Angle, length: i32) -> Spot {
     let along = |share: Fixed16| ((i64::from(share.to_bits()) * i64::from(length) + 0x8000) >> 16) as i32;
     (along(angle.cos()), along(angle.sin()))
@@ -40,19 +40,19 @@ pub fn aim(from: Spot, to: Spot) -> Angle {
     Angle::atan2(Fixed16::from_bits(to.1 - from.1), Fixed16::from_bits(to.0 - from.0))
 }
 
-/// Whether two places are no further apart than so many pixels.
+/// Whether two places are at most this many pixels apart.
 pub fn within(a: Spot, b: Spot, pixels: i32) -> bool {
     let (x, y) = (i64::from(a.0 - b.0), i64::from(a.1 - b.1));
     let reach = i64::from(pixels) * i64::from(PX);
     x * x + y * y <= reach * reach
 }
 
-/// Whether two places are no further apart than so many units on either axis.
+/// Whether two places are at most `across` and `down` units apart.
 pub fn boxed(a: Spot, b: Spot, across: i32, down: i32) -> bool {
     (a.0 - b.0).abs() <= across && (a.1 - b.1).abs() <= down
 }
 
-/// One coordinate on its way to another, by at most `step`.
+/// Moves a coordinate toward another by at most `step`.
 pub fn toward(from: i32, to: i32, step: i32) -> i32 {
     from + (to - from).clamp(-step, step)
 }

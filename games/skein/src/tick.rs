@@ -1,6 +1,6 @@
-//! One frame of everything, in order. Each part decides in its own file; here they take turns.
+//! One frame of the simulation: calls each part in order.
 //!
-//! Called by [`Skein::step`]. Absent: rules.
+//! Called by [`Skein::step`]. Absent: rules, which are in the parts.
 
 use crate::course::{self, Phase};
 use crate::crumb::CRUMB_POINTS;
@@ -13,12 +13,12 @@ use crate::score::{award, reward};
 use crate::wake::{self, company};
 use crate::{Skein, bolt, honk, pilot, quill, roster};
 
-/// Breath for an ember that was grazed for the first time.
+/// Breath for grazing an ember for the first time.
 const GRAZE_BREATH: u16 = 12;
 /// Frames between two decisions of the autopilot.
 const PILOT_FRAMES: u32 = 4;
 
-/// One frame of it.
+/// Runs one frame.
 pub(crate) fn step(game: &mut Skein, pads: &[Pad; SEATS], present: [bool; SEATS]) {
     game.frame = game.frame.wrapping_add(1);
     roster::step(game, pads, present);
@@ -41,7 +41,7 @@ pub(crate) fn step(game: &mut Skein, pads: &[Pad; SEATS], present: [bool; SEATS]
     lightning(game);
 }
 
-/// Geese move, by buttons or by themselves. Returns whose honk went down.
+/// Moves geese, by buttons or autopilot. Returns which pressed the honk.
 fn fly(game: &mut Skein, pads: &[Pad; SEATS]) -> [bool; FLOCK] {
     let mut pressed = [false; FLOCK];
     for which in 0..FLOCK {
@@ -85,7 +85,7 @@ fn wakes(game: &mut Skein) {
     }
 }
 
-/// Quills move and hit.
+/// Moves quills and applies their hits.
 fn strike(game: &mut Skein) {
     game.quills.step();
     for struck in game.enemies.strike(&mut game.quills) {
@@ -121,7 +121,7 @@ fn enemies(game: &mut Skein) {
     game.enemies.step(air);
 }
 
-/// Embers, bodies and lightning hit geese.
+/// Applies hits of embers, bodies and lightning on geese.
 fn hits(game: &mut Skein) {
     let mut touched = [(false, 0_u16); FLOCK];
     game.embers.touch(&game.geese, |which, is_graze| match is_graze {
@@ -133,7 +133,7 @@ fn hits(game: &mut Skein) {
     game.boss.touch(&game.geese, |which| bumped[which] = true);
     let mut struck = [false; FLOCK];
     bolt::touch(&game.bolts, &game.geese, |which| struck[which] = true);
-    // What cannot hurt at the end of a run is over.
+    // Nothing hits at the end of a run.
     if game.course.phase == Phase::Over {
         return;
     }

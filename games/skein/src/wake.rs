@@ -1,27 +1,27 @@
-//! The V: which goose flies in which wake, and what breath that gives.
+//! The V: which goose follows which, and the breath that gives.
 //!
-//! Worked out by [`arrange`] after the geese moved. Absent: buttons, enemies, embers.
+//! Computed by [`arrange`] after the geese moved. Absent: buttons, enemies, embers.
 
 use gaggle_kit::State;
 
 use crate::goose::{BREATH_MAX, FLOCK, Flight, Goose};
 use crate::sky::{PX, Spot};
 
-/// Units a frame by which a wake pulls a goose that holds no vertical key.
+/// Pull of a wake on a goose that holds no vertical key, in units per frame.
 pub const PULL: i32 = 64;
-/// No goose, where a place in the flock could be.
+/// No goose, in a field that names a place in the flock.
 pub const NONE: u8 = u8::MAX;
 
-/// Where a goose flies in a V.
+/// Place of a goose in a V.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Wake {
-    /// The goose in whose wake it flies, or [`NONE`].
+    /// Goose in whose wake it flies, or [`NONE`].
     pub leader: u8,
-    /// The point of its V, or [`NONE`] if it flies alone.
+    /// Leader of the whole V (its point), or [`NONE`] if it flies alone.
     pub point: u8,
-    /// Leaders before it: 0 leads or flies alone.
+    /// Number of geese ahead of it in the V; 0 if it leads or flies alone.
     pub depth: u8,
-    /// Geese behind it, direct or not, if it is the point.
+    /// Number of geese behind it, if it leads the V.
     pub followers: u8,
 }
 
@@ -41,25 +41,25 @@ impl Default for Wake {
     }
 }
 
-/// How far behind its leader a goose can be in the wake, in units.
+/// Least and largest distance behind the goose it follows, in units.
 const NEAR: i32 = 20 * PX;
 const FAR: i32 = 88 * PX;
-/// How far from the line of the wake, in units.
+/// Largest distance from the center of the wake, in units.
 const SLACK: i32 = 8 * PX;
 
-/// How far beside a leader the middle of its wake is, so far behind it.
+/// Distance of the center of a wake from the line of flight, this far behind.
 pub const fn line(behind: i32) -> i32 {
     4 * PX + behind / 2
 }
 
-/// Whether a goose here is in the wake of one there.
+/// Whether a goose at `mine` is in the wake of one at `leader`.
 pub fn is_in_wake(mine: Spot, leader: Spot) -> bool {
     let behind = leader.0 - mine.0;
     let off = (leader.1 - mine.1).abs();
     (NEAR..=FAR).contains(&behind) && (off - line(behind)).abs() <= SLACK
 }
 
-/// The pull on a goose toward the middle of the wake it flew in last.
+/// Pull on a goose toward the center of the wake it last flew in.
 pub fn pull(geese: &[Goose; FLOCK], which: usize) -> i32 {
     let goose = &geese[which];
     let Some(leader) = geese.get(usize::from(goose.wake.leader)) else { return 0 };
@@ -70,7 +70,7 @@ pub fn pull(geese: &[Goose; FLOCK], which: usize) -> i32 {
     (leader.y + side * line(leader.x - goose.x) - goose.y).clamp(-PULL, PULL)
 }
 
-/// The flying geese from right to left; of two in one column the lower place first.
+/// Flying geese from right to left; in one column, by place in the flock.
 fn by_column(geese: &[Goose; FLOCK]) -> ([usize; FLOCK], usize) {
     let (mut order, mut count) = ([0; FLOCK], 0);
     for (which, goose) in geese.iter().enumerate().filter(|(_, goose)| goose.is_flying()) {
@@ -82,7 +82,7 @@ fn by_column(geese: &[Goose; FLOCK]) -> ([usize; FLOCK], usize) {
     (order, count)
 }
 
-/// Finds every goose's leader, depth and point.
+/// Finds whom each goose follows, its depth and its leader.
 pub fn arrange(geese: &mut [Goose; FLOCK]) {
     let (order, count) = by_column(geese);
     let mut wakes = [Wake::NONE; FLOCK];
@@ -106,13 +106,13 @@ pub fn arrange(geese: &mut [Goose; FLOCK]) {
     }
 }
 
-/// Geese in the V of this one, itself included.
+/// Number of geese in the V of this one, itself included.
 pub fn company(geese: &[Goose; FLOCK], which: usize) -> u32 {
     let point = geese.get(usize::from(geese[which].wake.point));
     point.map_or(1, |point| 1 + u32::from(point.wake.followers))
 }
 
-/// One frame of breath.
+/// Runs one frame of breath.
 pub fn breathe(goose: &mut Goose) {
     if goose.flight != Flight::Flying {
         return;

@@ -55,7 +55,7 @@ fn run_is_equal_again_rolled_back_written_and_copied() {
     }
 }
 
-/// So many frames straight, and again with a detour through bytes or through the past now and then.
+/// Plays `frames` frames straight, and again with detours through encoded states and rollbacks.
 fn detours(seed: u64, frames: u32) {
     let (mut straight, mut bots) = start(seed);
     let mut detoured = straight;

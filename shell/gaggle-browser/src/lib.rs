@@ -15,6 +15,8 @@ mod clock;
 mod connection;
 #[cfg(not(target_arch = "wasm32"))]
 mod elsewhere;
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod exports;
 mod keys;
 #[cfg(target_arch = "wasm32")]
 mod lobby;

@@ -7,7 +7,9 @@ mod counter;
 use std::time::{Duration, Instant};
 
 use gaggle::link::{Path, PathReason, sim::Conditions};
-use gaggle::{GameRoom, Micros, OnlineConfig, Phase, RoomConfig, RoomEvent};
+use gaggle::{
+    GameRoom, HostCommand, JoinTarget, Micros, OnlineConfig, Phase, RoomConfig, RoomEvent, Slot, StartMode,
+};
 use gaggle_native::{Clock, NativePlatform, RequestRoom, WorldRoom, platform_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
@@ -129,6 +131,83 @@ fn room_moved_between_threads_in_match_plays_on() {
         second = Some(moved);
     }
     drop((first, second));
+    server.stop();
+    let _ = std::fs::remove_dir_all(data);
+}
+
+/// Opens a room of a host that starts the matches, or joins it.
+fn open_waiting(server: &BackgroundServer, clock: &Clock, join: JoinTarget) -> Player {
+    let start = StartMode::HostStarts { join_late: false };
+    let config = RoomConfig { join, start, ..RoomConfig::new("counter", 2).unwrap() };
+    let outside = platform_with(&format!("ws://{}", server.address()), OnlineConfig::default()).unwrap();
+    GameRoom::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap()
+}
+
+/// Two programs wait for the host, get ready, start together, report, and start once more.
+#[test]
+fn host_starts_two_matches_whose_results_are_stored() {
+    let data = std::env::temp_dir().join(format!("gaggle-starts-{}", std::process::id()));
+    let config = Config { listen: ([127, 0, 0, 1], 0).into(), data: data.clone(), ..Config::default() };
+    let server = BackgroundServer::start(config).unwrap();
+    let clock = Clock::start();
+    let mut players = vec![open_waiting(&server, &clock, JoinTarget::CreatePrivate)];
+    let mut told = [const { Vec::new() }; 2];
+    let (began, mut round) = (Instant::now(), 1);
+    let (mut readied, mut started, mut reported) = (0, 0, [0; 2]);
+    while round <= 2 {
+        assert!(began.elapsed() < Duration::from_secs(90), "round {round}: {players:?}: {told:?}");
+        for (player, told) in players.iter_mut().zip(&mut told) {
+            player.set_input(0, 1);
+            player.update(clock.now());
+            while let Some(event) = player.poll_event() {
+                told.push(event);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(2));
+        let waiting = Phase::Lobby { starts_at: None };
+        if players.len() == 1 {
+            let code = told[0].iter().find_map(|event| match event {
+                RoomEvent::RoomJoined { code, .. } => Some(*code),
+                _ => None,
+            });
+            players.extend(code.map(|code| open_waiting(&server, &clock, JoinTarget::Code(code))));
+            continue;
+        }
+        let are_waiting =
+            players.iter().all(|player| player.phase() == waiting && player.members().len() == 2);
+        if are_waiting && readied < round {
+            players.iter_mut().for_each(|player| player.set_ready(true));
+            readied = round;
+        } else if are_waiting && started < round && players[0].members().iter().all(|member| member.is_ready)
+        {
+            let countdown = Micros::from_millis(300);
+            players[0].host_command(HostCommand::Start { countdown }).unwrap();
+            started = round;
+        }
+        for (player, reported) in players.iter_mut().zip(&mut reported) {
+            let presses = player.game().presses;
+            if player.phase() == Phase::Playing
+                && *reported < round
+                && presses.iter().all(|count| *count > 60)
+            {
+                assert!(presses[0].abs_diff(presses[1]) < 60, "both play from the first frame: {presses:?}");
+                assert!(player.report_result(&[(Slot::at(0), 4), (Slot::at(1), 9)], None, 7));
+                *reported = round;
+            }
+        }
+        let count = |what: fn(&RoomEvent) -> bool| {
+            told.each_ref().map(|told: &Vec<RoomEvent>| told.iter().filter(|event| what(event)).count())
+        };
+        let stored = count(|event| *event == RoomEvent::ResultStored);
+        let ended = count(|event| *event == RoomEvent::MatchEnded);
+        let joined = count(|event| *event == RoomEvent::MatchJoined);
+        if are_waiting && [stored, ended, joined] == [[round; 2]; 3] {
+            round += 1;
+        }
+    }
+    let rejected = told.iter().flatten().find(|event| matches!(event, RoomEvent::RequestRejected { .. }));
+    assert_eq!(rejected, None);
+    drop(players);
     server.stop();
     let _ = std::fs::remove_dir_all(data);
 }

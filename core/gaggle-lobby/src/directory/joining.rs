@@ -114,7 +114,7 @@ impl Directory {
             self.publish(now, id);
             return self.joined_anew(id, peer, false, false);
         }
-        // No room is better than the player's own.
+        // The player stays in its own room if none is better.
         if let Some(id) = own {
             return self.joined(id, JoinedReply::kept(Attached::Fresh, Vec::new()));
         }

@@ -84,7 +84,7 @@ pub(crate) fn put_extras(out: &mut Vec<u8>, extras: EntryControl) {
     }
 }
 
-/// Empty controls are left out of the encoding instead.
+/// Reads control flags. Flags of 0 are malformed: without any, the encoding leaves them out.
 pub(crate) fn extras(r: &mut ByteReader<'_>) -> Result<EntryControl, DecodeError> {
     let flags = r.u8("what an entry says")?;
     if flags == 0 || flags > EXTRAS_END | EXTRAS_JOIN {

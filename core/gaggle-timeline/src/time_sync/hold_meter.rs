@@ -6,9 +6,10 @@ use gaggle_kit::Micros;
 
 /// Time over which waiting is counted.
 pub(crate) const SLOW_SPAN: Micros = Micros::from_secs(10);
-/// A second in which so much was waited is one of them.
+/// Buckets of the span: each has the time waited in one second.
 const BUCKETS: usize = 10;
-/// A peer is slow above this share of the time, in thousandths, and no longer below the other one.
+/// A peer becomes slow above the first share of the time, in thousandths, and stops being slow
+/// below the second.
 const SLOW_PERMILLE: u16 = 100;
 const FAST_PERMILLE: u16 = 30;
 /// A peer whose ticks are so far apart slept: that is no sign of a slow one.

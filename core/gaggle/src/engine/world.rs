@@ -14,7 +14,7 @@ use gaggle_timeline::TickClock;
 
 use crate::config::RoomConfig;
 use crate::engine::input_latch::InputLatch;
-use crate::engine::{Engine, sealed};
+use crate::engine::{Engine, first_scores, sealed};
 use crate::lobby_room::{HOST_STARTS, LobbyAction, LobbyRoom};
 use crate::phase::Phase;
 use crate::platform::Platform;
@@ -226,7 +226,7 @@ impl<W: World> Engine for WorldEngine<W> {
     }
 
     fn scores_by_peer<P: Platform>(&self, room: &Lobby<P>, scores: &[(Slot, i64)]) -> Vec<(PeerId, i64)> {
-        scores.iter().filter_map(|&(slot, score)| Some((room.peer_of(slot)?, score))).collect()
+        first_scores(scores, room.all_reservations())
     }
 }
 

@@ -114,8 +114,14 @@ impl Shared {
             self.to_peer[peer].push_back((self.now, SocketEvent::Closed));
         }
         self.to_node.clear();
-        self.node = Shared::start_lobby(&self.rules, self.now);
-        self.directory = Directory::new(self.rules.clone());
+        self.restart_lobby(self.rules.clone());
+    }
+
+    /// Replaces the lobby by one without rooms.
+    pub(super) fn restart_lobby(&mut self, rules: Rules) {
+        self.node = Shared::start_lobby(&rules, self.now);
+        self.directory = Directory::new(rules.clone());
+        self.rules = rules;
     }
 
     pub(super) fn hear_again(&mut self, peer: usize) {

@@ -2,7 +2,9 @@
 //! start.
 
 use gaggle::link::sim::Conditions;
+use gaggle::lobby::Label;
 use gaggle::lobby::client::RequestId;
+use gaggle::lobby::rules::{GameRules, Limits, ModeConfig, Rules};
 use gaggle::replica::{AuthorityPolicy, Kind, Kinds, Session};
 use gaggle::testing::{SimLobby, SimPlatform};
 use gaggle::{
@@ -15,6 +17,8 @@ use gaggle_kit::Micros;
 use crate::callers::Held;
 
 const SETTINGS: &str = r#"{"map":"fen"}"#;
+/// Mode whose rooms wait for their host, though `find` makes them.
+const LEAGUE: &str = "league";
 
 /// Start parameters that a match of either engine keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,16 +222,23 @@ pub(crate) struct Cluster<E: Subject> {
 }
 
 impl<E: Subject> Cluster<E> {
-    /// A room of peer 0 that `others` peers have joined.
-    pub(crate) fn new(start: StartMode, others: usize) -> Cluster<E> {
-        let net = SimLobby::new(5, 11, Conditions::latency_ms(40));
-        let mut cluster = Cluster {
+    fn on(net: SimLobby) -> Cluster<E> {
+        Cluster {
             net,
             rooms: (0..5).map(|_| None).collect(),
             callers: (0..5).map(|_| E::Caller::default()).collect(),
             events: vec![Vec::new(); 5],
             asleep: None,
-        };
+        }
+    }
+
+    fn net() -> SimLobby {
+        SimLobby::new(5, 11, Conditions::latency_ms(40))
+    }
+
+    /// A room of peer 0 that `others` peers have joined.
+    pub(crate) fn new(start: StartMode, others: usize) -> Cluster<E> {
+        let mut cluster = Cluster::on(Self::net());
         cluster.open(0, JoinTarget::CreatePrivate, start);
         cluster.run_ms(500);
         for peer in 1..=others {
@@ -237,10 +248,31 @@ impl<E: Subject> Cluster<E> {
         cluster
     }
 
+    /// A room that matchmaking makes for these peers, in a mode without drop-in.
+    pub(crate) fn matched(peers: usize) -> Cluster<E> {
+        let mode: Label = LEAGUE.parse().expect("a label");
+        let modes = [(mode.clone(), ModeConfig { drop_in: false, ..ModeConfig::default() })].into();
+        let games = [(E::config().game, GameRules { modes })].into();
+        let limits = Limits::unlimited();
+        let rules = Rules { games, unlisted_games: None, limits, ..Rules::default() };
+        let mut cluster = Cluster::on(Self::net().with_rules(rules));
+        for peer in 0..peers {
+            let config = RoomConfig { mode: mode.clone(), ..E::config() };
+            cluster.open_with(peer, JoinTarget::Matchmake, StartMode::DropIn, config);
+            cluster.run_ms(500);
+        }
+        cluster.run_ms(1_000);
+        cluster
+    }
+
     pub(crate) fn open(&mut self, peer: usize, join: JoinTarget, start: StartMode) {
+        self.open_with(peer, join, start, E::config());
+    }
+
+    fn open_with(&mut self, peer: usize, join: JoinTarget, start: StartMode, base: RoomConfig<E::Config>) {
         let room_settings = RawJson::new(SETTINGS).expect("an object");
         let lobby = SimLobby::client_config(peer);
-        let config = RoomConfig { join, start, room_settings, lobby, ..E::config() };
+        let config = RoomConfig { join, start, room_settings, lobby, ..base };
         let (now, platform) = (self.net.now(), self.net.platform(peer));
         let room = Room::open(now, config, platform, E::content(), peer as u64);
         self.rooms[peer] = Some(room.unwrap_or_else(|error| panic!("{error}")));

@@ -1,4 +1,4 @@
-//! Where a goose belongs while nothing threatens it: the point, a place in its wake, a lane.
+//! Goal of a goose that nothing threatens: the lead, a place in the V, a lane.
 //!
 //! Called by `pilot`. Absent: embers.
 
@@ -8,17 +8,16 @@ use crate::goose::{FLOCK, Goose, Seat};
 use crate::sky::{BOTTOM, PX, Spot, TOP, at};
 use crate::wake::line;
 
-/// Breath below which another goose takes the point, and what that one has at least.
+/// Breath below which another goose takes the lead, and least breath of that one.
 const TIRED: u16 = 90;
 const FRESH: u16 = 400;
 /// Distance between two in a wake, in pixels.
 const BEHIND: i32 = 46;
-/// Where the point flies, and one that flies alone, in pixels.
+/// Columns of a leading goose and of a lone one, in pixels.
 const POINT_X: i32 = 190;
 const ALONE_X: i32 = 130;
 
-/// The goose that leads, or is to: the foremost, until it tires. The young lead only if no other
-/// does.
+/// Goose that should lead: the foremost one until it tires. Young geese lead only if no other does.
 fn planned_point(game: &Skein) -> Option<usize> {
     let flying = || game.geese.iter().enumerate().filter(|(_, goose)| goose.is_flying());
     let (foremost, goose) =
@@ -32,7 +31,7 @@ fn planned_point(game: &Skein) -> Option<usize> {
         .map_or(Some(foremost), |(which, _)| Some(which))
 }
 
-/// The row worth shooting along, in units.
+/// Row with the best targets, in units.
 fn row_of_interest(game: &Skein, me: Spot) -> i32 {
     let mut best = (i32::MAX, me.1);
     let mut consider = |spot: Spot, urgency: i32| {
@@ -50,7 +49,7 @@ fn row_of_interest(game: &Skein, me: Spot) -> i32 {
     if best.0 == i32::MAX { 180 * PX } else { best.1 }
 }
 
-/// Where the goose wants to be.
+/// Goal of a goose.
 pub(super) fn goal(game: &Skein, which: usize, in_formation: bool) -> Spot {
     let me = game.geese[which].spot();
     if !in_formation {
@@ -63,7 +62,7 @@ pub(super) fn goal(game: &Skein, which: usize, in_formation: bool) -> Spot {
             game.geese.iter().enumerate().filter(|(other, goose)| *other != which && goose.is_flying());
         let ahead = others.filter(|(_, goose)| goose.seat != Seat::Young && goose.x > me.0 - 8 * PX);
         let x = ahead.map(|(_, goose)| goose.x + 40 * PX).max().unwrap_or(0).max(POINT_X * PX);
-        // Both wings need room.
+        // Both arms of the V need room.
         let followers = game.geese.iter().filter(|goose| goose.is_flying()).count() as i32 - 1;
         let wing = (followers + 1) / 2 * (line(BEHIND * PX) / PX);
         return (x, row_of_interest(game, me).clamp((TOP + wing) * PX, (BOTTOM - wing) * PX));
@@ -71,7 +70,7 @@ pub(super) fn goal(game: &Skein, which: usize, in_formation: bool) -> Spot {
     place_behind(game, which, point)
 }
 
-/// The place in the V: the higher half of the flock flies on the upper wing.
+/// Place in the V: the higher half of the flock flies on the upper arm.
 fn place_behind(game: &Skein, which: usize, point: usize) -> Spot {
     let mut rows = [0; FLOCK];
     let mut count = 0;

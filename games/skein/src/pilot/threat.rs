@@ -1,6 +1,6 @@
-//! What could hit a goose in the next frames, seen from where it is.
+//! Threats that could hit a goose in the next frames.
 //!
-//! Called by `pilot`. Absent: what to do about it.
+//! Called by `pilot`. Absent: how to react.
 
 use super::Skill;
 use crate::Skein;
@@ -9,14 +9,14 @@ use crate::ember::Shot;
 use crate::enemy::{Enemy, Foe};
 use crate::sky::{PX, Spot, at, boxed, polar, within};
 
-/// Threats looked at, at most.
+/// Most threats considered.
 const MOST: usize = 56;
-/// How far around embers are looked at, in pixels.
+/// Distances within which embers are considered, in pixels.
 const SIGHT: (i32, i32) = (100, 74);
 /// Half the box of a goose, in units.
 const HALF: i32 = 2 * PX;
 
-/// One thing that moves in a line.
+/// A threat that moves in a line.
 #[derive(Debug, Clone, Copy, Default)]
 struct Threat {
     at: Spot,
@@ -31,7 +31,7 @@ pub(super) struct Threats {
     count: usize,
 }
 
-/// How fast an enemy flies, as one sees it.
+/// Velocity of an enemy as a player would judge it.
 fn way_of(enemy: &Enemy) -> Spot {
     match Foe::of(enemy.kind) {
         Some(Foe::Starling) => (-448, 0),
@@ -43,7 +43,7 @@ fn way_of(enemy: &Enemy) -> Spot {
 }
 
 impl Threats {
-    /// Everything within sight of a goose, as it will be so many frames on.
+    /// Threats in sight of a goose, as they will be `lag` frames later.
     pub(super) fn around(game: &Skein, which: usize, lag: i32) -> Threats {
         let mut threats = Threats { list: [Threat::default(); MOST], count: 0 };
         let me = game.geese[which].spot();
@@ -64,7 +64,7 @@ impl Threats {
             let radius = Shot::of(ember.kind).map_or(1, Shot::radius) * PX;
             let way = (ember.vx.into(), ember.vy.into());
             let threat = Threat { at: ember.spot(), way, half: (radius, radius) };
-            // What flies away does not matter.
+            // Threats that fly away do not matter.
             if nearest(&threat, me) < 62 * PX {
                 threats.add(threat);
             }
@@ -82,7 +82,7 @@ impl Threats {
         }
     }
 
-    /// The smallest distance between boxes in so many frames; below 0 they overlap.
+    /// Smallest distance between boxes within `frames` frames; below 0 they overlap.
     pub(super) fn gap(&self, spot: Spot, frames: i32) -> i32 {
         let gaps = self.list[..self.count].iter().map(|threat| {
             let there = (threat.at.0 + threat.way.0 * frames, threat.at.1 + threat.way.1 * frames);
@@ -91,7 +91,7 @@ impl Threats {
         gaps.min().unwrap_or(i32::MAX)
     }
 
-    /// Whether something comes close to a goose that flies on like this for a while.
+    /// Whether a threat comes close to a goose that flies on like this.
     pub(super) fn are_near(&self, from: Spot, way: Spot, skill: Skill) -> bool {
         [0, 6, 12, 18, 24].into_iter().any(|frames| {
             let flown = frames.min(skill.hold);
@@ -100,7 +100,7 @@ impl Threats {
     }
 }
 
-/// How close a threat comes to a place within 24 frames.
+/// Smallest distance of a threat from a place within 24 frames.
 fn nearest(threat: &Threat, spot: Spot) -> i32 {
     let (x, y) = (i64::from(threat.at.0 - spot.0), i64::from(threat.at.1 - spot.1));
     let (vx, vy) = (i64::from(threat.way.0), i64::from(threat.way.1));
@@ -127,12 +127,12 @@ fn boss(game: &Skein, me: Spot, threats: &mut Threats) {
     }
 }
 
-/// Where to wait while a ring of starlings closes.
+/// Place to wait at while a ring of starlings closes.
 pub(super) fn shelter(game: &Skein, which: usize) -> Option<Spot> {
     let (middle, radius, door) = game.boss.ring()?;
     let me = game.geese[which].spot();
     if within(me, middle, radius - 3 * RING_WIDTH) {
-        // Inside it never closes entirely.
+        // The ring never closes entirely, so its center is safe.
         let (x, y) =
             [(0, 0), (-24, -20), (-24, 20), (-40, 0), (20, -30), (20, 30), (0, -40), (0, 40)][which % 8];
         return Some((middle.0 + x * PX, middle.1 + y * PX));

@@ -10,8 +10,8 @@ use super::play::Play;
 use super::turn::{Notice, Turn};
 use super::{Lobby, Requests, StateShape, solo_session};
 use crate::config::RoomConfig;
-use crate::engine::Engine;
 use crate::engine::input_latch::InputLatch;
+use crate::engine::{Engine, first_scores};
 use crate::lobby_room::{HOST_STARTS, LobbyAction};
 use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
@@ -187,12 +187,8 @@ impl<I: Input> Engine for Requests<I> {
     }
 
     fn scores_by_peer<P: Platform>(&self, _room: &Lobby<P>, scores: &[(Slot, i64)]) -> Vec<(PeerId, i64)> {
-        // The lobby knows one person at each peer, whose score is that of the first player.
-        let first = |slots: SlotSet| {
-            scores.iter().filter(|(slot, _)| slots.contains(*slot)).min_by_key(|(slot, _)| *slot)
-        };
         let rows = self.shown.session().roster().iter().filter(|row| row.is_active());
-        rows.filter_map(|row| Some((row.stream.peer, first(row.slots)?.1))).collect()
+        first_scores(scores, rows.map(|row| (row.stream.peer, row.slots)))
     }
 
     fn stall<P: Platform>(&self, room: &Lobby<P>) -> Option<Stall> {
