@@ -109,10 +109,10 @@ pub(crate) fn held_range(
     from: Frame,
     count: u32,
 ) -> EntryRange {
-    let from = from.max(held.first);
+    let from = from.max(held.first());
     let mut range = EntryRange::from(stream, from);
     let mut value = Vec::new();
-    for number in from.number()..=held.through.min(from.saturating_add(count).previous()).number() {
+    for number in from.number()..=held.through().min(from.saturating_add(count).previous()).number() {
         let frame = Frame::new(number);
         value.clear();
         entries.write(stream, frame, &mut value);

@@ -84,7 +84,7 @@ impl Peer {
     /// Another stay begins, of either peer: comparisons and measurements of the stay before are
     /// void.
     pub(crate) fn begin_stay(&mut self, agreed: Frame) {
-        self.hello.meaning = None;
+        self.hello.forget_meaning();
         self.unable_until = None;
         self.time.begin_stay();
         self.stream.begin_stay();
@@ -115,20 +115,20 @@ impl Peer {
         epoch: u32,
         status: impl FnOnce(PeerId) -> Option<PeerStatus>,
     ) -> Option<(u8, PeerStatus)> {
-        if !self.is_linked() || self.hello.told.epoch == Some(epoch) {
+        if !self.is_linked() || self.hello.told().is_up_to_date(epoch) {
             return None;
         }
         let Some(status) = status(self.peer) else {
-            self.hello.told.forget();
+            self.hello.told_mut().forget();
             return None;
         };
-        self.hello.told.epoch = Some(epoch);
-        if self.hello.told.status() == Some(&status) {
+        self.hello.told_mut().note_up_to_date(epoch);
+        if self.hello.told().status() == Some(&status) {
             return None;
         }
         // Packets that overtake the message cannot be read yet: more of them are sent soon.
-        self.stream.lossy_until = self.stream.lossy_until.max(now + REPEAT_AFTER);
-        Some((self.hello.told.tell(status.clone()), status))
+        self.stream.expect_loss(now + REPEAT_AFTER);
+        Some((self.hello.told_mut().tell(status.clone()), status))
     }
 
     /// Whether packets should be exchanged with it.
@@ -145,11 +145,11 @@ impl Peer {
 
     /// Whether it has no link, no row in the roster, and is not remembered as rejected.
     pub(crate) fn is_idle(&self) -> bool {
-        !self.hello.is_up && !self.is_open && self.hello.handshake == Handshake::Unlinked
+        !self.hello.is_up() && !self.is_open && self.hello.handshake() == Handshake::Unlinked
     }
 
     fn is_joining(&self) -> bool {
-        self.hello.is_up && !self.watches
+        self.hello.is_up() && !self.watches
     }
 }
 
@@ -250,31 +250,28 @@ impl PeerTable {
     /// Number of links, and of peers remembered as rejected. Peers known only because another peer
     /// named them do not count.
     pub(crate) fn links(&self) -> usize {
-        let counts = |remote: &&Peer| remote.hello.is_up || remote.hello.handshake == Handshake::Refused;
+        let counts = |remote: &&Peer| remote.hello.is_up() || remote.hello.handshake() == Handshake::Refused;
         self.all.iter().filter(counts).count()
     }
 
     /// Of the rejected peers without a link, the one heard longest ago that `is_free` to be
     /// forgotten.
     pub(crate) fn oldest_rejected(&self, is_free: impl Fn(PeerId) -> bool) -> Option<usize> {
-        let is_idle = |remote: &Peer| remote.hello.handshake == Handshake::Refused && !remote.hello.is_up;
+        let is_idle = |remote: &Peer| remote.hello.handshake() == Handshake::Refused && !remote.hello.is_up();
         let idle = self.all.iter().enumerate().filter(|(_, r)| is_idle(r) && is_free(r.peer));
-        idle.min_by_key(|(_, remote)| remote.presence.heard_at).map(|(index, _)| index)
+        idle.min_by_key(|(_, remote)| remote.presence.heard_at()).map(|(index, _)| index)
     }
 
     /// A link was established. False if the peer was rejected: nothing is sent to it.
     #[must_use]
     pub(crate) fn link(&mut self, index: usize, now: Micros) -> bool {
         let remote = &mut self.all[index];
-        remote.hello.is_up = true;
-        if remote.hello.handshake == Handshake::Refused {
+        if !remote.hello.link() {
             return false;
         }
-        remote.hello.handshake = Handshake::Linked;
-        remote.hello.told.forget();
         // It may have forgotten this peer meanwhile: its acknowledgements will show what it holds.
-        remote.stream.acked = None;
-        remote.presence.heard_at = now;
+        remote.stream.forget_acked();
+        remote.presence.hear(now);
         remote.time.begin_link();
         self.disturb();
         true
@@ -282,12 +279,7 @@ impl PeerTable {
 
     /// A link ended. It may be established again.
     pub(crate) fn unlink(&mut self, index: usize) {
-        let hello = &mut self.all[index].hello;
-        hello.is_up = false;
-        if hello.handshake != Handshake::Refused {
-            hello.handshake = Handshake::Unlinked;
-        }
-        hello.told.forget();
+        self.all[index].hello.unlink();
         self.disturb();
     }
 
@@ -322,8 +314,8 @@ impl PeerTable {
     /// All peers were checked: this is not needed again until one can have been silent for this
     /// long, if only inputs arrive.
     pub(crate) fn find_quiescence(&mut self, may_rest: bool, silence: Micros) {
-        let is_fine = |remote: &Peer| remote.is_trusted() && remote.presence.liveness == Liveness::Heard;
-        let heard_at = self.all.iter().map(|remote| remote.presence.heard_at).min();
+        let is_fine = |remote: &Peer| remote.is_trusted() && remote.presence.liveness() == Liveness::Heard;
+        let heard_at = self.all.iter().map(|remote| remote.presence.heard_at()).min();
         self.quiescent_until = match heard_at {
             Some(at) if may_rest && self.all.iter().all(is_fine) => at + silence,
             _ => Micros::ZERO,
@@ -333,14 +325,14 @@ impl PeerTable {
     /// The largest round trip among members, or among all while the match is about to start.
     pub(crate) fn rtt_worst(&self, is_gathering: bool) -> Option<Micros> {
         let members = self.all.iter().filter(|remote| is_gathering || remote.is_open);
-        members.filter_map(|remote| remote.time.clock.rtt_high()).max()
+        members.filter_map(|remote| remote.time.clock().rtt_high()).max()
     }
 
     /// The largest round trip among joiners: the first of them needs a suitable input delay from
     /// its first frame on.
     pub(crate) fn rtt_of_joiners(&self) -> Option<Micros> {
         let joining = self.all.iter().filter(|remote| remote.is_joining());
-        joining.filter_map(|remote| remote.time.clock.rtt_high()).max()
+        joining.filter_map(|remote| remote.time.clock().rtt_high()).max()
     }
 
     /// Hundredths of a frame by which entries come later than half the worst round trip. An entry
@@ -349,15 +341,15 @@ impl PeerTable {
     pub(crate) fn late_percent(&self, now: Micros) -> i64 {
         let is_indirect = |remote: &Peer| {
             let fresh = |at: Micros| now.since(at) < SILENCE;
-            let is_silent = now.since(remote.presence.heard_at) >= SILENCE;
-            is_silent && remote.presence.heard_via.is_some_and(|(_, at)| fresh(at))
+            let is_silent = now.since(remote.presence.heard_at()) >= SILENCE;
+            is_silent && remote.presence.heard_via().is_some_and(|(_, at)| fresh(at))
         };
         if self.open().any(is_indirect) {
-            let ways = self.open().filter(|remote| !is_indirect(remote) && remote.time.clock.is_known());
-            let worst = ways.map(|remote| i64::from(remote.time.one_way_percent)).max();
+            let ways = self.open().filter(|remote| !is_indirect(remote) && remote.time.clock().is_known());
+            let worst = ways.map(|remote| i64::from(remote.time.one_way_percent())).max();
             return worst.unwrap_or(0) + INDIRECT_PERCENT;
         }
-        let is_lossy = self.open().any(|remote| remote.stream.losses.is_steady(now));
+        let is_lossy = self.open().any(|remote| remote.stream.losses().is_steady(now));
         if is_lossy { LOSSY_PERCENT } else { 0 }
     }
 
@@ -439,13 +431,13 @@ mod tests {
     #[test]
     fn quiescence_ends_with_silence_or_news() {
         let mut table = table(1);
-        table[0].hello.handshake = Handshake::Synchronized;
+        table[0].hello.set_handshake(Handshake::Synchronized);
         let silence = Micros::from_millis(300);
         table.find_quiescence(true, silence);
         assert!(table.is_quiescent(Micros::from_millis(299)) && !table.is_quiescent(silence));
         table.disturb();
         assert!(!table.is_quiescent(Micros::ZERO));
-        table[0].presence.liveness = Liveness::Interrupted;
+        table[0].presence.set_liveness(Liveness::Interrupted);
         table.find_quiescence(true, silence);
         assert!(!table.is_quiescent(Micros::ZERO));
     }
@@ -454,13 +446,16 @@ mod tests {
     fn entries_are_late_by_losses_or_second_link() {
         let (mut table, now) = (table(2), Micros::from_secs(10));
         let via = table[1].peer;
-        table.iter_mut().for_each(|remote| (remote.is_open, remote.presence.heard_at) = (true, now));
+        table.iter_mut().for_each(|remote| {
+            remote.is_open = true;
+            remote.presence.hear(now);
+        });
         assert_eq!(table.late_percent(now), 0);
-        (0..3).for_each(|_| table[0].stream.losses.note(now));
+        (0..3).for_each(|_| table[0].stream.note_loss(now, Micros::ZERO));
         assert_eq!(table.late_percent(now), LOSSY_PERCENT);
-        table[0].presence.heard_at = Micros::from_secs(9);
+        table[0].presence.hear(Micros::from_secs(9));
         assert_eq!(table.late_percent(now), LOSSY_PERCENT, "no peer hears it");
-        table[0].presence.heard_via = Some((via, now));
+        table[0].presence.note_heard_via(via, now);
         assert_eq!(table.late_percent(now), INDIRECT_PERCENT, "the way to the other is not known");
         table[0].is_open = false;
         assert_eq!(table.late_percent(now), 0);

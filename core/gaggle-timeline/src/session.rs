@@ -307,7 +307,7 @@ impl<I: Input> Session<I> {
         if self.cx.tick(now) {
             // This peer itself was suspended: silence during that time says nothing about the
             // others.
-            self.peers.iter_mut().for_each(|remote| remote.presence.heard_at = now);
+            self.peers.iter_mut().for_each(|remote| remote.presence.hear(now));
             self.joiner.note_brought_on(now);
         }
         if self.is_quiescent() {

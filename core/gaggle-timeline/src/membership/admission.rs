@@ -77,9 +77,9 @@ impl Membership {
                 return None;
             }
             let held = self.streams.get(stream).filter(|held| !held.is_empty())?;
-            let flowing = held.first <= frame.next() && status.first.is_some();
+            let flowing = held.first() <= frame.next() && status.first.is_some();
             let patient = peer.ready_since.is_some_and(|at| now.since(at) >= self.settings.patience);
-            let lagging = peer.lag_frames.is_some_and(|lag| held.through + lag.saturating_add(1) < frame);
+            let lagging = peer.lag_frames.is_some_and(|lag| held.through() + lag.saturating_add(1) < frame);
             if !flowing || lagging && !patient {
                 return None;
             }

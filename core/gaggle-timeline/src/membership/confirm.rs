@@ -140,7 +140,7 @@ impl Membership {
             let needed = row.first_frame.max(self.confirmed.next());
             if row.stream != self.me
                 && let Some(held) = self.streams.get_mut(row.stream)
-                && held.first > needed
+                && held.first() > needed
                 && row.last_frame >= needed
             {
                 *held = Held::from(needed);
@@ -227,7 +227,7 @@ impl Membership {
     /// Frame of a stream's goodbye, if everything before it is held.
     fn end_of(&self, row: &RosterEntry) -> Option<Frame> {
         let held = self.streams.get(row.stream)?;
-        let whole = held.first <= row.first_frame.max(self.confirmed.next());
+        let whole = held.first() <= row.first_frame.max(self.confirmed.next());
         held.end().filter(|end| whole && *end >= row.first_frame)
     }
 
@@ -252,7 +252,7 @@ impl Membership {
         let capped = self.rules.cap_ahead && !forced;
         let Some(held) = self.streams.get_mut(stream) else { return Ok(()) };
         let mut says_something = false;
-        let mut frame = tail.from.max(held.first);
+        let mut frame = tail.from.max(held.first());
         while frame <= tail.through() && frame <= last {
             let (value, extras) = (tail.value(frame), tail.extras(frame));
             if held.holds(frame) {
@@ -268,7 +268,7 @@ impl Membership {
                     // stays.
                     self.reports.contest(stream, frame);
                 }
-            } else if frame == held.through.next() && !(capped && frame > cap) {
+            } else if frame == held.through().next() && !(capped && frame > cap) {
                 entries.store(stream, frame, value).map_err(Fault::Value)?;
                 held.push(extras);
                 says_something |= extras.is_some();
@@ -288,13 +288,13 @@ impl Membership {
             None if row.is_none() && self.pending_streams() >= WARM_STREAMS_MAX => return false,
             None => true,
             Some(held) => {
-                let gap = tail.from > held.through.next();
+                let gap = tail.from > held.through().next();
                 match row {
                     // Of a stream outside the roster the newest run is used.
                     None => gap,
                     Some(row) => {
                         let needed = row.first_frame.max(self.confirmed.next());
-                        let begins_too_late = held.first > needed && tail.from <= needed;
+                        let begins_too_late = held.first() > needed && tail.from <= needed;
                         // Frames before the row's first one count for no peer.
                         begins_too_late || gap && tail.from <= row.first_frame
                     }
@@ -332,7 +332,7 @@ impl Membership {
             match self.streams.next_mut(&mut near, stream) {
                 // A run that was dropped for its gap begins earlier: it waits for the entries in
                 // the gap and their controls.
-                Some(held) if since > held.through.next() => {}
+                Some(held) if since > held.through().next() => {}
                 Some(held) => held.grow(through),
                 // The stream was admitted before this peer knew of it: these are its first entries.
                 None => {
@@ -381,7 +381,7 @@ impl Membership {
     pub(crate) fn push_own(&mut self, frame: Frame, extras: EntryControl) {
         let me = self.me;
         match self.own_stream.held_mut(&mut self.streams, me) {
-            Some(held) if held.through.next() == frame => held.push(extras),
+            Some(held) if held.through().next() == frame => held.push(extras),
             _ => self.streams.insert(me, Held::from(frame)).push(extras),
         }
         if self.own_stream.note_entry(frame, extras.end) {
@@ -451,7 +451,7 @@ mod tests {
     #[test]
     fn entries_behind_gap_are_not_held() {
         let mut machine = machine();
-        let through = |machine: &Membership| machine.held(stream(2)).map(|held| held.through.number());
+        let through = |machine: &Membership| machine.held(stream(2)).map(|held| held.through().number());
         // The session holds entries 8 to 12 of a stream that is awaited from frame 1 on.
         machine.grow([(stream(2), Frame::new(8), Frame::new(12))].into_iter());
         assert_eq!(through(&machine), Some(0), "1 to 7 are missing, and so is whatever they say");
@@ -486,7 +486,7 @@ mod tests {
         let of_a_view = tail(3, 3, &[0, 0, 7, 8]);
         machine.absorb(&of_a_view, true, &mut ledger).expect("nothing it says is new");
         assert_eq!(machine.take_contested(), None, "3 and 4 count for no peer");
-        assert_eq!(machine.held(stream(3)).map(|held| held.through), Some(Frame::new(6)));
+        assert_eq!(machine.held(stream(3)).map(|held| held.through()), Some(Frame::new(6)));
         machine.absorb(&tail(3, 3, &[0, 0, 9]), true, &mut ledger).expect("a view stands all the same");
         assert_eq!(machine.take_contested(), Some((stream(3), Frame::new(5))), "5 counts");
     }
@@ -496,7 +496,7 @@ mod tests {
         let (mut machine, mut ledger) = (machine(), InputLog::<u8>::new(stream(1), 1, 64, 4));
         admit(&mut machine, 3);
         machine.absorb(&tail(3, 3, &[7, 7, 7]), false, &mut ledger).expect("as it should be");
-        let held = machine.held(stream(3)).map(|held| (held.first, held.through));
+        let held = machine.held(stream(3)).map(|held| (held.first(), held.through()));
         assert_eq!(held, Some((Frame::new(5), Frame::new(5))), "3 and 4 are not kept, so no peer gets them");
     }
 }

@@ -49,7 +49,7 @@ impl EntryRange {
         let mut value = Vec::with_capacity(BUFFER_BYTES);
         tail.values.reserve(BUFFER_BYTES);
         let mut frame = from;
-        while frame <= held.through.min(to) && (tail.count as usize) < TAIL_ENTRIES_MAX {
+        while frame <= held.through().min(to) && (tail.count as usize) < TAIL_ENTRIES_MAX {
             value.clear();
             entries.write(stream, frame, &mut value);
             if !tail.push(&value, held.extras(frame)) {

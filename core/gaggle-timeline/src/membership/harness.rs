@@ -363,12 +363,12 @@ impl World {
         let node = Rc::make_mut(&mut self.nodes[index]);
         let (machine, me) = (&node.machine, node.machine.me());
         if machine.mode() == Mode::Observer {
-            let own = machine.held(me).map_or(machine.confirmed(), |held| held.through);
+            let own = machine.held(me).map_or(machine.confirmed(), |held| held.through());
             let seen = machine
                 .known()
                 .iter()
                 .filter(|row| row.is_active())
-                .filter_map(|row| machine.held(row.stream).map(|held| held.through));
+                .filter_map(|row| machine.held(row.stream).map(|held| held.through()));
             let to = seen.max().unwrap_or(Frame::START).max(machine.confirmed().saturating_add(plan.delay));
             let to = to.min(Frame::new(plan.frames));
             for number in own.number() + 1..=to.number() {
@@ -381,7 +381,7 @@ impl World {
         }
         let first =
             rows::row_of(machine.known(), me).map_or(machine.confirmed().next(), |row| row.first_frame);
-        let own = machine.held(me).map_or(first.previous(), |held| held.through).next();
+        let own = machine.held(me).map_or(first.previous(), |held| held.through()).next();
         if machine.own_end().is_some() || own > machine.emit_until() || own.number() > plan.frames {
             return;
         }
@@ -562,7 +562,7 @@ impl World {
             return Ok(());
         }
         let (me, mode) = (node.machine.me(), node.machine.mode());
-        let same_match = node.machine.lineage().game == join_context.told.tip.game;
+        let same_match = node.machine.lineage().game() == join_context.told.tip.game;
         if mode == Mode::Member && same_match {
             let known = log.iter().any(|record| record.iter().any(|(_, stream, _)| *stream == me));
             *if known { &mut self.counts.yields } else { &mut self.counts.joins_lost } += 1;

@@ -37,9 +37,9 @@ impl EntryControl {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Held {
     /// Oldest entry that can still be sent.
-    pub(crate) first: Frame,
+    first: Frame,
     /// Newest entry; the one before `first` if there is none.
-    pub(crate) through: Frame,
+    through: Frame,
     /// Non-empty controls of the entries in the range, in order.
     extras: Vec<(Frame, EntryControl)>,
 }
@@ -49,6 +49,18 @@ impl Held {
     pub(crate) fn from(first: Frame) -> Held {
         let first = first.max(Frame::START.next());
         Held { first, through: first.previous(), extras: Vec::new() }
+    }
+
+    /// Oldest entry that can still be sent.
+    #[inline]
+    pub(crate) fn first(&self) -> Frame {
+        self.first
+    }
+
+    /// Newest entry; the one before [`first`](Held::first) if there is none.
+    #[inline]
+    pub(crate) fn through(&self) -> Frame {
+        self.through
     }
 
     pub(crate) fn is_empty(&self) -> bool {

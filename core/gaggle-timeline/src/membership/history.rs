@@ -40,7 +40,7 @@ pub(crate) const TIP_LINKS: usize = 16;
 /// The path from the root of a match to a view.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Lineage {
-    pub(crate) game: MatchId,
+    game: MatchId,
     /// Number of links dropped at the front.
     forgotten: u32,
     links: VecDeque<Link>,
@@ -73,6 +73,11 @@ pub(crate) enum Relation {
 }
 
 impl Lineage {
+    /// Match that the path belongs to.
+    pub(crate) fn game(&self) -> MatchId {
+        self.game
+    }
+
     pub(crate) fn founded(game: MatchId, root: Link) -> Lineage {
         Lineage { game, forgotten: 0, links: VecDeque::from([root]) }
     }

@@ -51,7 +51,7 @@ impl Membership {
         for row in &told.view.rows {
             if !row.is_active()
                 && let Some(held) = self.streams.get_mut(row.stream)
-                && held.through > row.last_frame
+                && held.through() > row.last_frame
             {
                 held.cut(row.last_frame);
                 entries.cut(row.stream, row.last_frame);

@@ -28,7 +28,7 @@ impl Membership {
             return;
         }
         let missing = |row: &&RosterEntry| {
-            let through = self.streams.get(row.stream).map_or(Frame::START, |held| held.through);
+            let through = self.streams.get(row.stream).map_or(Frame::START, |held| held.through());
             row.is_active() || row.last_frame > self.confirmed && through < row.last_frame
         };
         let live: Vec<RosterEntry> = self.known.iter().filter(missing).copied().collect();
@@ -104,7 +104,7 @@ impl Membership {
             return true;
         }
         let away = |row: &RosterEntry| {
-            let through = self.streams.get(row.stream).map_or(Frame::START, |held| held.through);
+            let through = self.streams.get(row.stream).map_or(Frame::START, |held| held.through());
             let awaited = row.is_active() || row.last_frame > self.confirmed && through < row.last_frame;
             awaited && row.stream != self.me && !self.is_reachable(row.stream)
         };
@@ -321,7 +321,7 @@ impl Membership {
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
         let stream = StreamId { peer: from, incarnation: report.incarnation };
-        let possible = self.own().map_or(self.confirmed, |own| own.through.max(self.confirmed));
+        let possible = self.own().map_or(self.confirmed, |own| own.through().max(self.confirmed));
         let is_false = self.is_false(&report, possible);
         if let Some(collection) = &mut self.collection
             && collection.ballot == report.ballot
@@ -422,7 +422,7 @@ impl Membership {
         let tails = EntryRange::merge(reports().flat_map(|r| r.tails.iter().cloned()).collect());
         let size = circle.len() as u8;
         let view =
-            View::new(lineage.game, top.history, collection.ballot, rows, size, self.watch.has_slept());
+            View::new(lineage.game(), top.history, collection.ballot, rows, size, self.watch.has_slept());
         let mut grown = lineage;
         grown.push(view.link());
         let told = Told { tip: grown.tip(), view };

@@ -14,14 +14,14 @@ const SLOW_GRACE: Micros = Micros::from_secs(2);
 /// Measurements of one peer.
 #[derive(Debug)]
 pub(crate) struct PeerClock {
-    pub(crate) clock: EchoClock,
-    pub(crate) advantage: Advantage,
+    clock: EchoClock,
+    advantage: Advantage,
     /// Since when the link is too slow for the match, and whether that was reported, once per link.
     slow_since: Option<Micros>,
     is_slow_told: bool,
     /// Half a round trip, in hundredths of a frame; a large value until it is known.
-    pub(crate) one_way_percent: u32,
-    pub(crate) delay_frames: u32,
+    one_way_percent: u32,
+    delay_frames: u32,
     /// The newest frame of its packets, and when it came.
     newest: Option<(Frame, Micros)>,
 }
@@ -41,6 +41,36 @@ impl Default for PeerClock {
 }
 
 impl PeerClock {
+    #[inline]
+    pub(crate) fn clock(&self) -> &EchoClock {
+        &self.clock
+    }
+
+    #[inline]
+    pub(crate) fn advantage(&self) -> &Advantage {
+        &self.advantage
+    }
+
+    pub(crate) fn advantage_mut(&mut self) -> &mut Advantage {
+        &mut self.advantage
+    }
+
+    /// Half a round trip, in hundredths of a frame; a large value until it is known.
+    #[inline]
+    pub(crate) fn one_way_percent(&self) -> u32 {
+        self.one_way_percent
+    }
+
+    /// Input delay of the peer.
+    pub(crate) fn delay_frames(&self) -> u32 {
+        self.delay_frames
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set_one_way_percent(&mut self, percent: u32) {
+        self.one_way_percent = percent;
+    }
+
     /// Another link was established.
     pub(crate) fn begin_link(&mut self) {
         (self.slow_since, self.is_slow_told) = (None, false);

@@ -29,15 +29,15 @@ pub(crate) enum Handshake {
 #[derive(Debug)]
 pub(crate) struct Hello {
     /// Incarnation the peer announced.
-    pub(crate) incarnation: Option<Incarnation>,
-    pub(crate) handshake: Handshake,
+    incarnation: Option<Incarnation>,
+    handshake: Handshake,
     /// Whether there is a link to it, even if it was rejected.
-    pub(crate) is_up: bool,
+    is_up: bool,
     /// Cohorts both peers announced, theirs and ours; 0 for none.
-    pub(crate) cohorts: (u64, u64),
+    cohorts: (u64, u64),
     /// Local status as last sent on this link.
-    pub(crate) told: SentStatus,
-    pub(crate) meaning: Option<SenderContext>,
+    told: SentStatus,
+    meaning: Option<SenderContext>,
 }
 
 impl Default for Hello {
@@ -54,6 +54,104 @@ impl Default for Hello {
 }
 
 impl Hello {
+    pub(crate) fn handshake(&self) -> Handshake {
+        self.handshake
+    }
+
+    /// Whether there is a link to it, even if it was rejected.
+    pub(crate) fn is_up(&self) -> bool {
+        self.is_up
+    }
+
+    /// Local status as last sent on this link.
+    #[inline]
+    pub(crate) fn told(&self) -> &SentStatus {
+        &self.told
+    }
+
+    pub(crate) fn told_mut(&mut self) -> &mut SentStatus {
+        &mut self.told
+    }
+
+    /// Context of the tag received last.
+    #[inline]
+    pub(crate) fn meaning(&self) -> Option<&SenderContext> {
+        self.meaning.as_ref()
+    }
+
+    pub(crate) fn meaning_mut(&mut self) -> Option<&mut SenderContext> {
+        self.meaning.as_mut()
+    }
+
+    pub(crate) fn set_meaning(&mut self, meaning: SenderContext) {
+        self.meaning = Some(meaning);
+    }
+
+    pub(crate) fn forget_meaning(&mut self) {
+        self.meaning = None;
+    }
+
+    /// A link was established. False if the peer was rejected: nothing is sent to it.
+    #[must_use]
+    pub(crate) fn link(&mut self) -> bool {
+        self.is_up = true;
+        let is_welcome = self.handshake != Handshake::Refused;
+        if is_welcome {
+            self.handshake = Handshake::Linked;
+            self.told.forget();
+        }
+        is_welcome
+    }
+
+    /// The link ended. A rejected peer is remembered as such.
+    pub(crate) fn unlink(&mut self) {
+        self.is_up = false;
+        if self.handshake != Handshake::Refused {
+            self.handshake = Handshake::Unlinked;
+        }
+        self.told.forget();
+    }
+
+    /// The local announcement goes out, with this cohort.
+    pub(crate) fn begin_cohort(&mut self, cohort: u64) {
+        self.cohorts = (0, cohort);
+    }
+
+    /// Whether both peers announced that they start together.
+    pub(crate) fn shares_cohort(&self, cohort: u64) -> bool {
+        self.cohorts == (cohort, cohort)
+    }
+
+    /// Takes the peer's announcement, which was accepted. True if it is of another incarnation than
+    /// the one before.
+    #[must_use]
+    pub(crate) fn handle_announce(&mut self, announce: &Announce) -> bool {
+        self.meaning = None;
+        self.cohorts.0 = announce.cohort;
+        self.handshake = Handshake::Announced;
+        self.incarnation.replace(announce.incarnation) != Some(announce.incarnation)
+    }
+
+    /// The round trip is known. True if that was the last step of the handshake.
+    #[must_use]
+    pub(crate) fn synchronize(&mut self) -> bool {
+        let is_news = self.handshake == Handshake::Announced;
+        if is_news {
+            self.handshake = Handshake::Synchronized;
+        }
+        is_news
+    }
+
+    /// Incarnation of a peer with which the handshake is complete.
+    pub(crate) fn ready_as(&self) -> Option<Incarnation> {
+        self.incarnation.filter(|_| self.handshake == Handshake::Synchronized)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set_handshake(&mut self, handshake: Handshake) {
+        self.handshake = handshake;
+    }
+
     /// Whether packets should be exchanged with it.
     #[inline]
     pub(crate) fn is_linked(&self) -> bool {
@@ -149,5 +247,19 @@ mod tests {
         let mut hello = Hello::default();
         assert!(hello.reject() && !hello.reject());
         assert!(!hello.is_linked() && !hello.is_trusted());
+    }
+
+    #[test]
+    fn handshake_goes_from_link_to_known_round_trip() {
+        let (cx, mut hello) = (Cx::for_test(), Hello::default());
+        hello.begin_cohort(7);
+        assert!(hello.link() && !hello.synchronize(), "it has not announced itself");
+        let announced = Announce { cohort: 7, ..announce(&cx) };
+        assert!(hello.handle_announce(&announced) && hello.shares_cohort(7));
+        assert_eq!(hello.ready_as(), None);
+        assert!(hello.synchronize() && !hello.synchronize());
+        assert_eq!(hello.ready_as(), Some(announced.incarnation));
+        hello.unlink();
+        assert!(hello.link() && !hello.handle_announce(&announced), "the same stay");
     }
 }

@@ -22,18 +22,18 @@ pub(crate) enum Liveness {
 /// Liveness of one peer.
 #[derive(Debug)]
 pub(crate) struct Presence {
-    pub(crate) liveness: Liveness,
+    liveness: Liveness,
     /// Liveness last reported to players.
-    pub(crate) liveness_told: Liveness,
+    liveness_told: Liveness,
     /// Reachability last returned.
-    pub(crate) reachable: bool,
-    pub(crate) heard_at: Micros,
+    reachable: bool,
+    heard_at: Micros,
     /// A peer that said it hears this one, and when it said so.
-    pub(crate) heard_via: Option<(PeerId, Micros)>,
+    heard_via: Option<(PeerId, Micros)>,
     /// Time others have waited for this peer's entries.
-    pub(crate) stall_timer: StallTimer,
+    stall_timer: StallTimer,
     /// How much of the last seconds others have waited for it.
-    pub(crate) hold_meter: HoldMeter,
+    hold_meter: HoldMeter,
 }
 
 impl Default for Presence {
@@ -51,6 +51,71 @@ impl Default for Presence {
 }
 
 impl Presence {
+    #[inline]
+    pub(crate) fn heard_at(&self) -> Micros {
+        self.heard_at
+    }
+
+    /// A packet or message of the peer came.
+    #[inline]
+    pub(crate) fn hear(&mut self, now: Micros) {
+        self.heard_at = now;
+    }
+
+    #[inline]
+    pub(crate) fn liveness(&self) -> Liveness {
+        self.liveness
+    }
+
+    /// Liveness last reported to players.
+    #[cfg(debug_assertions)]
+    pub(crate) fn liveness_told(&self) -> Liveness {
+        self.liveness_told
+    }
+
+    /// Reachability last returned.
+    pub(crate) fn is_reachable(&self) -> bool {
+        self.reachable
+    }
+
+    /// A peer that said it hears this one, and when it said so.
+    pub(crate) fn heard_via(&self) -> Option<(PeerId, Micros)> {
+        self.heard_via
+    }
+
+    pub(crate) fn set_heard_via(&mut self, heard_via: Option<(PeerId, Micros)>) {
+        self.heard_via = heard_via;
+    }
+
+    /// How much of the last seconds others have waited for it.
+    pub(crate) fn hold_meter_mut(&mut self) -> &mut HoldMeter {
+        &mut self.hold_meter
+    }
+
+    /// Time others have waited for this peer's entries.
+    pub(crate) fn stall_timer_mut(&mut self) -> &mut StallTimer {
+        &mut self.stall_timer
+    }
+
+    /// The peer announced itself. One that had timed out is not back before its packets are.
+    pub(crate) fn greet(&mut self, now: Micros) {
+        self.heard_at = now;
+        if self.liveness == Liveness::Gone {
+            self.liveness = Liveness::Interrupted;
+        }
+    }
+
+    /// Another stay begins: no peer is waited for yet.
+    pub(crate) fn forget_waiting(&mut self) {
+        self.stall_timer = StallTimer::default();
+        self.hold_meter = HoldMeter::default();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set_liveness(&mut self, liveness: Liveness) {
+        self.liveness = liveness;
+    }
+
     /// The peer left the roster: others neither miss it nor wait for it.
     pub(crate) fn leave(&mut self) {
         self.liveness_told = Liveness::Heard;
@@ -178,7 +243,7 @@ mod tests {
         let mut table = PeerTable::default();
         for number in [2, 3] {
             let (index, _) = table.find_or_insert(PeerId::from_u128(number));
-            table[index].hello.handshake = Handshake::Synchronized;
+            table[index].hello.set_handshake(Handshake::Synchronized);
         }
         table[0].is_open = true;
         (Cx::for_test(), table)

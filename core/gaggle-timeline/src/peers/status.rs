@@ -56,9 +56,9 @@ pub(crate) struct SentStatus {
     count: u64,
     status: Option<PeerStatus>,
     /// The status was never sent: both peers assume it because they start together.
-    pub(crate) implied: bool,
+    implied: bool,
     /// Epoch in which the status was last found to be up to date.
-    pub(crate) epoch: Option<u32>,
+    epoch: Option<u32>,
 }
 
 /// Number of tags in use on one link.
@@ -71,6 +71,21 @@ impl SentStatus {
             Some(_) => (self.count % TAGS) as u8,
             None => TAG_NONE,
         }
+    }
+
+    /// Whether the status was never sent: both peers assume it because they start together.
+    pub(crate) fn is_implied(&self) -> bool {
+        self.implied
+    }
+
+    /// Whether the status was found to be up to date in this epoch.
+    #[inline]
+    pub(crate) fn is_up_to_date(&self, epoch: u32) -> bool {
+        self.epoch == Some(epoch)
+    }
+
+    pub(crate) fn note_up_to_date(&mut self, epoch: u32) {
+        self.epoch = Some(epoch);
     }
 
     /// Status the peer knows.

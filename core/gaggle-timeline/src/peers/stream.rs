@@ -56,19 +56,73 @@ impl LossCount {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PeerStream {
     /// Last local entry it holds without gap, once it has acknowledged one.
-    pub(crate) acked: Option<Frame>,
+    acked: Option<Frame>,
     /// Last frame that it reported as confirmed.
-    pub(crate) confirmed: Frame,
-    pub(crate) sent: Sent,
+    confirmed: Frame,
+    sent: Sent,
     /// Time until which a packet is sent every frame, because packets were lost in either
     /// direction.
-    pub(crate) lossy_until: Micros,
+    lossy_until: Micros,
     /// Time until which packets tell the peer that its packets are lost.
-    pub(crate) missing_until: Micros,
-    pub(crate) losses: LossCount,
+    missing_until: Micros,
+    losses: LossCount,
 }
 
 impl PeerStream {
+    /// Last local entry it holds without gap, once it has acknowledged one.
+    #[inline]
+    pub(crate) fn acked(&self) -> Option<Frame> {
+        self.acked
+    }
+
+    /// It holds no entry after this frame, so all of them are sent.
+    pub(crate) fn begin_sending(&mut self, after: Frame) {
+        self.acked = Some(after);
+    }
+
+    /// It may have forgotten which entries it holds.
+    pub(crate) fn forget_acked(&mut self) {
+        self.acked = None;
+    }
+
+    /// Last frame it said it had confirmed.
+    #[inline]
+    pub(crate) fn confirmed(&self) -> Frame {
+        self.confirmed
+    }
+
+    /// Contents of the packet last sent to it.
+    #[inline]
+    pub(crate) fn sent(&self) -> &Sent {
+        &self.sent
+    }
+
+    #[inline]
+    pub(crate) fn sent_mut(&mut self) -> &mut Sent {
+        &mut self.sent
+    }
+
+    /// Packets in either direction may be lost until then: one is sent every frame.
+    pub(crate) fn expect_loss(&mut self, until: Micros) {
+        self.lossy_until = self.lossy_until.max(until);
+    }
+
+    #[inline]
+    pub(crate) fn is_lossy(&self, now: Micros) -> bool {
+        now < self.lossy_until
+    }
+
+    /// Whether packets tell the peer that its packets are lost.
+    #[inline]
+    pub(crate) fn is_missing(&self, now: Micros) -> bool {
+        now < self.missing_until
+    }
+
+    /// How often its packets were lost.
+    pub(crate) fn losses(&self) -> &LossCount {
+        &self.losses
+    }
+
     /// Resets the positions because either peer joins anew, under another stream.
     pub(crate) fn begin_stay(&mut self) {
         let Sent { tick, time_at, .. } = self.sent;

@@ -21,7 +21,7 @@ pub(super) fn check_frames<I: Input>(log: &InputLog<I>, own: Frame, confirmed: F
 /// out of the roster is not missed.
 pub(super) fn check_liveness(peers: &PeerTable) {
     for remote in peers.iter().filter(|remote| !remote.is_open) {
-        let told = remote.presence.liveness_told;
+        let told = remote.presence.liveness_told();
         assert!(told == Liveness::Heard, "{:?} is out of the roster and told of as {told:?}", remote.peer);
     }
 }

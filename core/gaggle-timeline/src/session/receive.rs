@@ -50,7 +50,7 @@ impl<I: Input> Session<I> {
         }
         let taken = match Packet::tag_of(bytes) {
             Some(TAG_OTHER) => {
-                self.peers[index].presence.heard_at = now;
+                self.peers[index].presence.hear(now);
                 Other::decode(bytes).map(|other| self.take_other(index, other)).map_err(PeerFault::from)
             }
             Some(TAG_NONE) => Packet::decode(bytes, 0)
@@ -74,7 +74,7 @@ impl<I: Input> Session<I> {
         }
         let trusted = remote.is_trusted();
         if trusted {
-            remote.presence.heard_at = now;
+            remote.presence.hear(now);
         }
         self.peers.disturb();
         let remote = &mut self.peers[index];
@@ -113,10 +113,10 @@ impl<I: Input> Session<I> {
         let peer = self.peers[index].peer;
         if let membership::Message::PeerStatus { status, .. } = &message
             && status.knows.is_none()
-            && self.peers[index].hello.told.implied
+            && self.peers[index].hello.told().is_implied()
         {
             // The peer did not start together with this one after all.
-            self.peers[index].hello.told.forget();
+            self.peers[index].hello.told_mut().forget();
         }
         if matches!(message, membership::Message::PeerStatus { .. }) {
             self.peers[index].unable_until = None;
@@ -185,7 +185,7 @@ impl<I: Input> Session<I> {
     /// Takes a packet of a peer in no match, or from before the match began: only the clocks are
     /// used.
     fn take_stranger(&mut self, now: Micros, index: usize, packet: &Packet<'_>) {
-        self.peers[index].presence.heard_at = now;
+        self.peers[index].presence.hear(now);
         self.take_clock(now, index, packet);
         self.note_heard(index);
     }
@@ -201,7 +201,11 @@ impl<I: Input> Session<I> {
 
     fn take_tagged(&mut self, now: Micros, index: usize, tag: u8, bytes: &[u8]) -> Result<(), PeerFault> {
         let epoch = self.membership.epoch().number();
-        let known = self.peers[index].hello.meaning.filter(|known| known.tag == tag && known.epoch == epoch);
+        let known = self.peers[index]
+            .hello
+            .meaning()
+            .copied()
+            .filter(|known| known.tag == tag && known.epoch == epoch);
         let players = match known {
             Some(known) => known.players,
             None => match self.membership.status_of(self.peers[index].peer, tag) {
@@ -212,7 +216,7 @@ impl<I: Input> Session<I> {
                 None => {
                     // The status it refers to has not arrived yet; later packets repeat its
                     // content.
-                    self.peers[index].presence.heard_at = now;
+                    self.peers[index].presence.hear(now);
                     return Ok(());
                 }
             },
@@ -284,7 +288,7 @@ impl<I: Input> Session<I> {
             grows: self.membership.grows(stream),
             track,
         };
-        self.peers[index].hello.meaning = Some(meaning);
+        self.peers[index].hello.set_meaning(meaning);
         Ok(meaning)
     }
 
@@ -298,12 +302,12 @@ impl<I: Input> Session<I> {
         let have = self.have_of_stream(meaning);
         let told_newest = self.log.local().newest();
         let remote = &mut self.peers[index];
-        remote.presence.heard_at = now;
+        remote.presence.hear(now);
         if packet.missing {
-            remote.stream.lossy_until = now + crate::wire::LOSS_MEMORY;
+            remote.stream.expect_loss(now + crate::wire::LOSS_MEMORY);
         }
         if meaning.knows_us {
-            let acked = acked_frame(packet, remote.stream.acked, told_newest)?;
+            let acked = acked_frame(packet, remote.stream.acked(), told_newest)?;
             remote.stream.note_acked(acked);
         }
         let newest = newest_frame(packet, have);
@@ -331,7 +335,7 @@ impl<I: Input> Session<I> {
         match track.filter(|track| track.is_held()) {
             Some(track) => track.have,
             None => match self.membership.held(meaning.stream).filter(|held| !held.is_empty()) {
-                Some(held) => held.through,
+                Some(held) => held.through(),
                 // Nothing of it is held: it is requested from its beginning, even if it counts only
                 // later.
                 None => meaning.first.map_or(self.log.current(), Frame::previous),
@@ -343,19 +347,19 @@ impl<I: Input> Session<I> {
     /// known.
     pub(super) fn have_of(&self, index: usize) -> Frame {
         let remote = &self.peers[index];
-        let Some(known) = remote.hello.told.status().and_then(|status| status.knows) else {
+        let Some(known) = remote.hello.told().status().and_then(|status| status.knows) else {
             return Frame::START;
         };
         let told = |meaning: &SenderContext| {
             meaning.stream.incarnation == known.incarnation && meaning.first == Some(known.first)
         };
-        match remote.hello.meaning.as_ref().filter(|meaning| told(meaning)) {
+        match remote.hello.meaning().filter(|meaning| told(meaning)) {
             Some(meaning) => self.have_of_stream(meaning),
             None => {
                 // Nothing came from it yet, but the donor said which frame it had.
                 let stream = StreamId { peer: remote.peer, incarnation: known.incarnation };
                 let held = self.membership.held(stream).filter(|held| !held.is_empty());
-                held.map_or(known.first.previous(), |held| held.through)
+                held.map_or(known.first.previous(), |held| held.through())
             }
         }
     }

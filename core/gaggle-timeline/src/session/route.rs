@@ -47,7 +47,7 @@ impl<I: Input> Session<I> {
     /// Time since a peer in the match was heard; none for peers that are not in it.
     pub fn time_since_heard(&self, peer: PeerId) -> Option<Micros> {
         let remote = self.peers.iter().find(|remote| remote.peer == peer && remote.is_open);
-        remote.map(|remote| self.cx.now.since(remote.presence.heard_at))
+        remote.map(|remote| self.cx.now.since(remote.presence.heard_at()))
     }
 
     /// Whether a state hash of every other peer in the match was compared with the local one since
@@ -106,7 +106,7 @@ impl<I: Input> Session<I> {
     pub(super) fn tick_audit(&mut self) {
         let there = |peer: PeerId| {
             let with = self.peers.get(peer);
-            with.is_some_and(|remote| remote.is_trusted() && remote.presence.liveness != Liveness::Gone)
+            with.is_some_and(|remote| remote.is_trusted() && remote.presence.liveness() != Liveness::Gone)
         };
         if let Some(peer) = self.audit.tick(self.cx.now, there) {
             self.sim.end_side();
@@ -203,7 +203,7 @@ impl<I: Input> Session<I> {
             is_member: remote.is_open,
             is_trusted: remote.is_trusted(),
             is_spectator: remote.watches,
-            is_near: remote.is_trusted() && self.cx.now.since(remote.presence.heard_at) < SILENCE,
+            is_near: remote.is_trusted() && self.cx.now.since(remote.presence.heard_at()) < SILENCE,
             told: remote.audit.told(frame),
         };
         let others: Vec<Voter> = self.peers.iter().map(voter).collect();
@@ -322,10 +322,10 @@ impl<I: Input> Session<I> {
             let row = stays.and_then(|incarnation| row_of(membership.rows(), StreamId { peer, incarnation }));
             Joining {
                 is_spectator: remote.is_some_and(|remote| remote.watches),
-                is_here: remote.is_some_and(|remote| remote.is_trusted() && remote.presence.reachable),
+                is_here: remote.is_some_and(|remote| remote.is_trusted() && remote.presence.is_reachable()),
                 is_full: remote
                     .zip(row)
-                    .is_some_and(|(remote, row)| remote.stream.confirmed >= row.first_frame),
+                    .is_some_and(|(remote, row)| remote.stream.confirmed() >= row.first_frame),
             }
         });
         self.feed_joiners();
@@ -347,7 +347,7 @@ impl<I: Input> Session<I> {
     pub(super) fn tick_gossip(&mut self) {
         let silent = |at: Micros| self.cx.now.since(at) >= SILENCE;
         let missing =
-            self.peers.iter().any(|r| r.is_open && (!r.is_trusted() || silent(r.presence.heard_at)));
+            self.peers.iter().any(|r| r.is_open && (!r.is_trusted() || silent(r.presence.heard_at())));
         let is_late = Gossip::is_late(self.time.stalled_ticks());
         if !self.life.is_running() || self.cx.spectates || !(missing || is_late) {
             return;
@@ -358,7 +358,7 @@ impl<I: Input> Session<I> {
         let mut needs: Vec<(StreamId, Frame)> = Vec::new();
         for track in self.log.tracks() {
             let owner = self.peers.iter().find(|remote| remote.peer == track.row.stream.peer);
-            let unheard = owner.is_none_or(|owner| !owner.is_trusted() || silent(owner.presence.heard_at));
+            let unheard = owner.is_none_or(|owner| !owner.is_trusted() || silent(owner.presence.heard_at()));
             let late = is_late && track.have <= self.log.received();
             if track.have < track.row.last_frame && (unheard || late) && needs.len() < NEEDS_MAX {
                 let needed = track.row.first_frame.max(self.membership.confirmed().next());
@@ -399,12 +399,12 @@ impl<I: Input> Session<I> {
         let count = (room / (players * I::SIZE + 2)).clamp(1, 64) as u32;
         let tail = held_range(&self.log, held, stream, from, count);
         let owner = self.peers.get(stream.peer);
-        let heard = owner.filter(|owner| owner.is_trusted()).map(|owner| owner.presence.heard_at);
+        let heard = owner.filter(|owner| owner.is_trusted()).map(|owner| owner.presence.heard_at());
         let heard_age = heard_age(self.cx.now, heard);
-        let confirmed = owner.map_or(Frame::START, |owner| owner.stream.confirmed);
+        let confirmed = owner.map_or(Frame::START, |owner| owner.stream.confirmed());
         let remote = &self.peers[index];
-        if remote.hello.told.status().is_some() {
-            let give = Backfill { tag: remote.hello.told.tag(), heard_age, confirmed, tail };
+        if remote.hello.told().status().is_some() {
+            let give = Backfill { tag: remote.hello.told().tag(), heard_age, confirmed, tail };
             Other::Backfill(give).encode(self.cx.outbox.packet(remote.peer));
         }
     }
@@ -425,7 +425,7 @@ impl<I: Input> Session<I> {
         self.sync_held();
         let taken = self.membership.take_tail(&give.tail, &mut self.log);
         self.blame(index, taken);
-        let under_way = self.peers[index].time.clock.rtt().map_or(0, |rtt| rtt.get() / 2);
+        let under_way = self.peers[index].time.clock().rtt().map_or(0, |rtt| rtt.get() / 2);
         let heard_at = heard_at(give, self.cx.now, Micros::new(under_way));
         if let Some(owner) = self.peers.get_mut(stream.peer) {
             owner.stream.note_confirmed(give.confirmed);
@@ -441,7 +441,7 @@ impl<I: Input> Session<I> {
         let Some(index) = self.peers.index_of(to) else { return };
         if self.peers[index].is_trusted() {
             self.cx.outbox.message(to).extend_from_slice(bytes);
-        } else if let Some((via, _)) = self.peers[index].presence.heard_via {
+        } else if let Some((via, _)) = self.peers[index].presence.heard_via() {
             transfer::Message::Forward { to, bytes }.encode(self.cx.outbox.message(via));
         }
     }

@@ -14,7 +14,7 @@ use crate::event::{PeerFault, SessionEvent};
 use crate::gossip::SILENCE;
 use crate::lifecycle::LifecycleAction;
 use crate::membership::{self, Blame, Fault, Known, Mode, PeerStatus};
-use crate::peers::{Handshake, Liveness, Peer, own_announce, refusal};
+use crate::peers::{Liveness, Peer, own_announce, refusal};
 use crate::roster::StreamId;
 
 /// While no peer joins or leaves, membership is ticked once in this many ticks.
@@ -71,15 +71,15 @@ impl<I: Input> Session<I> {
     fn tick_thoroughly(&mut self) {
         self.sync_held();
         for remote in self.peers.open() {
-            self.membership.note_confirmed(remote.peer, remote.stream.confirmed);
+            self.membership.note_confirmed(remote.peer, remote.stream.confirmed());
         }
         let silent = |at: Micros| self.cx.now.since(at) >= SILENCE;
         let doubtful = |remote: &Peer| {
-            let unheard_via = remote.presence.heard_via.is_none_or(|(_, at)| silent(at));
-            let fades = remote.presence.reachable && silent(remote.presence.heard_at) && unheard_via;
+            let unheard_via = remote.presence.heard_via().is_none_or(|(_, at)| silent(at));
+            let fades = remote.presence.is_reachable() && silent(remote.presence.heard_at()) && unheard_via;
             // Its link ended, and other peers may know the reason.
-            let parted = !remote.presence.reachable
-                && self.cx.now.since(remote.presence.heard_at) < self.cx.config.timeout;
+            let parted = !remote.presence.is_reachable()
+                && self.cx.now.since(remote.presence.heard_at()) < self.cx.config.timeout;
             remote.is_open && (fades || parted)
         };
         self.membership.set_doubtful(self.peers.iter().any(doubtful));
@@ -111,7 +111,7 @@ impl<I: Input> Session<I> {
         }
         self.sync_held();
         let Session { membership, log, .. } = self;
-        let held = |stream| membership.held(stream).map(|held| (held.first, held.through));
+        let held = |stream| membership.held(stream).map(|held| (held.first(), held.through()));
         log.set_rows(membership.known(), membership.confirmed(), held);
         self.log.forget_present();
         self.note_strangers();
@@ -120,7 +120,7 @@ impl<I: Input> Session<I> {
             let known = self.membership.known().iter();
             let is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_active());
             remote.set_open(is_open, agreed, self.life.is_gathering());
-            if let Some(meaning) = &mut remote.hello.meaning {
+            if let Some(meaning) = remote.hello.meaning_mut() {
                 meaning.track = self.log.track_of(meaning.stream, meaning.players);
             }
         }
@@ -138,7 +138,8 @@ impl<I: Input> Session<I> {
             let (index, is_new) = self.peers.find_or_insert(peer);
             if is_new {
                 let donor = self.joiner.donor();
-                self.peers[index].presence.heard_via = donor.map(|donor| (donor, self.cx.now));
+                let heard_via = donor.map(|donor| (donor, self.cx.now));
+                self.peers[index].presence.set_heard_via(heard_via);
                 self.sender.close();
             }
         }
@@ -231,7 +232,7 @@ impl<I: Input> Session<I> {
     fn watch_goodbye(&mut self) {
         let is_read = |end| {
             let mut open = self.peers.open();
-            open.all(|r| r.stream.acked.is_some_and(|acked| acked >= end))
+            open.all(|r| r.stream.acked().is_some_and(|acked| acked >= end))
         };
         let (end, confirmed) = (self.membership.own_end(), self.membership.confirmed());
         if let Some(LifecycleAction::Quit) = self.life.tick(self.cx.now, end, confirmed, is_read) {
@@ -303,8 +304,8 @@ impl<I: Input> Session<I> {
     /// Sets how far a joiner's entries may lag behind the local ones when it is admitted.
     pub(super) fn set_lags(&mut self) {
         for remote in self.peers.iter().filter(|remote| !remote.is_open) {
-            if remote.time.one_way_percent < u32::MAX {
-                self.membership.set_lag(remote.peer, remote.time.one_way_percent.div_ceil(100) + 1);
+            if remote.time.one_way_percent() < u32::MAX {
+                self.membership.set_lag(remote.peer, remote.time.one_way_percent().div_ceil(100) + 1);
             }
         }
     }
@@ -313,7 +314,7 @@ impl<I: Input> Session<I> {
     pub(super) fn say_hello(&mut self, peer: PeerId) {
         let cohort = self.life.cohort(self.cx.config.match_id);
         if let Some(index) = self.peers.index_of(peer) {
-            self.peers[index].hello.cohorts = (0, cohort);
+            self.peers[index].hello.begin_cohort(cohort);
         }
         let slots = self.life.seat_of(self.cx.local_peer).unwrap_or_default();
         let announce =
@@ -329,7 +330,7 @@ impl<I: Input> Session<I> {
         for index in 0..self.peers.len() {
             let Peer { peer, ref hello, .. } = self.peers[index];
             let row = self.membership.known().iter().find(|row| row.stream.peer == peer).copied();
-            let Some(row) = row.filter(|_| hello.cohorts == (cohort, cohort)) else { continue };
+            let Some(row) = row.filter(|_| hello.shares_cohort(cohort)) else { continue };
             let knows = |incarnation| Some(Known { incarnation, first: row.first_frame });
             let theirs = PeerStatus {
                 incarnation: row.stream.incarnation,
@@ -340,7 +341,7 @@ impl<I: Input> Session<I> {
             };
             if self.membership.imply_status(peer, theirs) {
                 let ours = PeerStatus { knows: knows(row.stream.incarnation), ..own.clone() };
-                self.peers[index].hello.told.imply(ours);
+                self.peers[index].hello.told_mut().imply(ours);
             }
         }
     }
@@ -378,17 +379,17 @@ impl<I: Input> Session<I> {
             let stream = track.row.stream;
             let Some(owner) = peers.get_mut(stream.peer) else { continue };
             // An unreachable peer cannot send anything: suspicions handle that.
-            if !owner.presence.reachable {
+            if !owner.presence.is_reachable() {
                 continue;
             }
             // Reports that others hear a peer count no longer than a silent peer is waited for.
-            let timeout = match owner.presence.liveness {
+            let timeout = match owner.presence.liveness() {
                 Liveness::Heard => cx.config.evict_stalled_after,
                 Liveness::Interrupted | Liveness::Gone => {
                     cx.config.evict_stalled_after.max(cx.config.timeout)
                 }
             };
-            if time.is_overdue(&mut owner.presence.stall_timer, stream, track.have, span, timeout) {
+            if time.is_overdue(owner.presence.stall_timer_mut(), stream, track.have, span, timeout) {
                 membership.evict_idle(cx.now, stream);
             }
         }
@@ -409,20 +410,11 @@ impl<I: Input> Session<I> {
             self.fault(index, PeerFault::DuplicateAnnounce);
             return;
         }
-        remote.hello.meaning = None;
         self.membership.handle_link(peer);
-        if remote.hello.incarnation != Some(announce.incarnation) {
-            remote.hello.incarnation = Some(announce.incarnation);
+        if remote.hello.handle_announce(announce) {
             self.membership.handle_hello(peer, announce.incarnation);
         }
-        remote.hello.cohorts.0 = announce.cohort;
-        remote.presence.heard_at = self.cx.now;
-        remote.presence.liveness = if remote.presence.liveness == Liveness::Gone {
-            Liveness::Interrupted
-        } else {
-            remote.presence.liveness
-        };
-        remote.hello.handshake = Handshake::Announced;
+        remote.presence.greet(self.cx.now);
         self.cx.events.push(SessionEvent::Synchronizing { peer, count: 1, total: HANDSHAKE_STEPS });
         let change = self.peers.judge_reachable(index, &self.cx);
         self.note_reach(change);
@@ -431,12 +423,11 @@ impl<I: Input> Session<I> {
     pub(super) fn note_heard(&mut self, index: usize) {
         let remote = &mut self.peers[index];
         let peer = remote.peer;
-        if remote.presence.liveness != Liveness::Heard {
+        if remote.presence.liveness() != Liveness::Heard {
             self.set_heard(index);
         }
         let remote = &mut self.peers[index];
-        if remote.hello.handshake == Handshake::Announced && remote.time.clock.is_known() {
-            remote.hello.handshake = Handshake::Synchronized;
+        if remote.time.clock().is_known() && remote.hello.synchronize() {
             self.cx.events.push(SessionEvent::Synchronizing {
                 peer,
                 count: HANDSHAKE_STEPS,

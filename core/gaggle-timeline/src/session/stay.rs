@@ -12,7 +12,7 @@ use crate::membership::{Feed, Followed, JoinContext, MatchId, Mode, Relation, ro
 use crate::peers::Handshake;
 use crate::roster::{Incarnation, StreamId};
 use crate::roster_events::FormerStay;
-use crate::time_sync::{CATCH_UP_FRAMES, HoldMeter, StallTimer};
+use crate::time_sync::CATCH_UP_FRAMES;
 use crate::transfer::{Decline, Message, Offer};
 use crate::wire::check_entry;
 
@@ -24,7 +24,7 @@ impl<I: Input> Session<I> {
         }
         let there = |donor| {
             let remote = self.peers.index_of(donor).map(|index| &self.peers[index]);
-            remote.is_some_and(|remote| remote.is_trusted() && remote.presence.reachable)
+            remote.is_some_and(|remote| remote.is_trusted() && remote.presence.is_reachable())
         };
         if let Some(donor) = self.joiner.overdue_donor(self.cx.now, there) {
             self.lose_donor(donor);
@@ -41,7 +41,7 @@ impl<I: Input> Session<I> {
     /// Peers that can serve as donors: members, and for a spectator other spectators. Of those only
     /// the ones with a lower id, so that spectators never feed each other in a cycle.
     fn candidates(&self) -> impl Iterator<Item = Candidate> {
-        let able = self.peers.iter().filter(|remote| remote.is_trusted() && remote.presence.reachable);
+        let able = self.peers.iter().filter(|remote| remote.is_trusted() && remote.presence.is_reachable());
         let stands = able.filter(|remote| self.membership.latest_status(remote.peer).is_some());
         let gives = stands.filter(|remote| {
             let passes_on = self.cx.spectates && remote.peer < self.cx.local_peer;
@@ -54,7 +54,7 @@ impl<I: Input> Session<I> {
     /// and none plays; they may be waiting as well, and one of them must [create](Session::create)
     /// a match.
     pub fn found_no_match(&self) -> bool {
-        let greeted = self.peers.iter().all(|remote| remote.hello.handshake >= Handshake::Synchronized);
+        let greeted = self.peers.iter().all(|remote| remote.hello.handshake() >= Handshake::Synchronized);
         let seeks = self.membership.mode() == Mode::Out && self.joiner.is_seeking();
         // Peers whose state is too large to send do play.
         seeks
@@ -80,7 +80,7 @@ impl<I: Input> Session<I> {
 
     /// Goes on alone from the last confirmed state, as a new match with a new identity.
     fn create_match(&mut self) {
-        let former = self.membership.lineage().game.started_at;
+        let former = self.membership.lineage().game().started_at;
         let started_at = self.cx.config.match_id.started_at.max(former).saturating_add(1);
         let game = MatchId { started_at, nonce: self.cx.rng.next_u64() };
         let (name, former) = (self.cx.draw_incarnation(), self.end_stay(None));
@@ -294,8 +294,7 @@ impl<I: Input> Session<I> {
         for remote in self.peers.iter_mut() {
             remote.begin_stay(frame);
             // No peer is waited for yet.
-            remote.presence.stall_timer = StallTimer::default();
-            remote.presence.hold_meter = HoldMeter::default();
+            remote.presence.forget_waiting();
         }
     }
 
@@ -332,7 +331,7 @@ impl<I: Input> Session<I> {
         self.log.local_mut().record_anew();
         self.joiner.begin_stream(self.cx.now);
         // No peer can hold entries of a stream that begins: all of it is sent at once.
-        self.peers.iter_mut().for_each(|remote| remote.stream.acked = Some(before));
+        self.peers.iter_mut().for_each(|remote| remote.stream.begin_sending(before));
     }
 
     /// A peer that became leader recently cannot follow the own stream if its beginning was
@@ -345,7 +344,7 @@ impl<I: Input> Session<I> {
             self.leader_at(self.membership.confirmed()).and_then(|leader| self.peers.index_of(leader));
         let leader = leader.map(|index| &self.peers[index]).filter(|leader| leader.is_trusted());
         let oldest = self.log.local().oldest();
-        if leader.is_some_and(|leader| leader.stream.acked.is_none_or(|acked| acked < oldest)) {
+        if leader.is_some_and(|leader| leader.stream.acked().is_none_or(|acked| acked < oldest)) {
             let name = self.cx.draw_incarnation();
             self.membership.rename(name, &mut self.log);
             self.log.rename(self.membership.me());
@@ -382,12 +381,12 @@ impl<I: Input> Session<I> {
     /// Gives up a donor that is heard but does not bring this peer closer to the others.
     fn look_at_feeds(&mut self, donor: PeerId) {
         let claim =
-            self.peers.index_of(donor).map_or(Frame::START, |index| self.peers[index].stream.confirmed);
+            self.peers.index_of(donor).map_or(Frame::START, |index| self.peers[index].stream.confirmed());
         let open = self.peers.iter().filter(|remote| remote.is_open && remote.is_trusted());
         let heard = open.filter_map(|remote| {
             let is_ahead = self.membership.relation_of(remote.peer) == Some(Relation::Descendant);
-            let head = if is_ahead { Frame::NEVER } else { remote.stream.confirmed };
-            (remote.presence.reachable && head > Frame::START).then_some((remote.peer, head))
+            let head = if is_ahead { Frame::NEVER } else { remote.stream.confirmed() };
+            (remote.presence.is_reachable() && head > Frame::START).then_some((remote.peer, head))
         });
         let view = FeedView {
             donor,

@@ -80,7 +80,7 @@ impl<I: Input> Session<I> {
     pub fn take_catch_up_ticks(&mut self, limit: u32) -> u32 {
         let ticks = self.time.take_ticks_owed(self.cx.now, limit);
         if ticks > 0 {
-            self.peers.iter_mut().for_each(|remote| remote.time.advantage.shift(ticks.into()));
+            self.peers.iter_mut().for_each(|remote| remote.time.advantage_mut().shift(ticks.into()));
         }
         ticks
     }
@@ -130,7 +130,7 @@ impl<I: Input> Session<I> {
         } else {
             self.peers.rtt_worst(self.life.is_gathering()).or_else(|| self.peers.rtt_of_joiners())
         };
-        let apart = self.peers.open().filter_map(|remote| remote.time.advantage.apart());
+        let apart = self.peers.open().filter_map(|remote| remote.time.advantage().apart());
         // With a window, entries that come late are predicted: more delay would gain little.
         let late_percent = match self.cx.config.prediction_frames() {
             0 => self.peers.late_percent(self.cx.now),
@@ -141,7 +141,7 @@ impl<I: Input> Session<I> {
         let Session { cx, peers, time, .. } = self;
         let now = cx.now;
         time.watch_pace(cx, counts, || {
-            peers.iter_mut().all(|remote| !remote.is_open || remote.presence.hold_meter.is_fast(now))
+            peers.iter_mut().all(|remote| !remote.is_open || remote.presence.hold_meter_mut().is_fast(now))
         });
     }
 
@@ -155,8 +155,8 @@ impl<I: Input> Session<I> {
         let (mut tick, mut overdue) = (StalledTick::new(cx, time), Vec::new());
         for stream in log.awaited().map(|track| track.row.stream) {
             let Some(owner) = peers.get_mut(stream.peer) else { continue };
-            let is_near = cx.now.since(owner.presence.heard_at) < SILENCE;
-            let waited = tick.count(&mut cx.events, stream.peer, is_near, &mut owner.presence.hold_meter);
+            let is_near = cx.now.since(owner.presence.heard_at()) < SILENCE;
+            let waited = tick.count(&mut cx.events, stream.peer, is_near, owner.presence.hold_meter_mut());
             overdue.extend(waited.map(|waited| (stream, waited)));
         }
         tick.end(time);
@@ -224,7 +224,7 @@ impl<I: Input> Session<I> {
                 return Some(self.membership.me().incarnation);
             }
             let remote = self.peers.get(peer)?;
-            remote.hello.incarnation.filter(|_| remote.hello.handshake == Handshake::Synchronized)
+            remote.hello.ready_as()
         };
         let Some(rows) = self.life.roster_when(ready) else { return };
         let cohort = self.life.cohort(self.cx.config.match_id);
@@ -232,7 +232,7 @@ impl<I: Input> Session<I> {
         self.membership.start_together(self.cx.config.match_id, rows);
         self.imply_statuses(cohort);
         self.begin_running();
-        self.peers.iter_mut().for_each(|remote| remote.stream.acked = Some(Frame::START));
+        self.peers.iter_mut().for_each(|remote| remote.stream.begin_sending(Frame::START));
         let before = self.log.record_neutral(self.time.delay());
         self.write_own(before);
         self.log.local_mut().set_input_delay(self.time.delay());
@@ -441,7 +441,7 @@ impl<I: Input> Session<I> {
     /// Forgets a peer without a link if it is no longer needed. A rejected one is remembered,
     /// because it must not be taken for a new one.
     pub(super) fn forget_unlinked(&mut self, index: usize) {
-        if self.peers[index].hello.handshake != Handshake::Refused {
+        if self.peers[index].hello.handshake() != Handshake::Refused {
             self.forget_remote(index);
         }
     }
@@ -469,7 +469,7 @@ impl<I: Input> Session<I> {
         if !self.cx.spectates || !watches || self.membership.relation_of(peer) != Some(Relation::Same) {
             return;
         }
-        if self.peers.iter().any(|remote| remote.is_open && remote.presence.reachable) {
+        if self.peers.iter().any(|remote| remote.is_open && remote.presence.is_reachable()) {
             self.peers[index].audit.note_told(RemoteCheck { frame, block });
         } else {
             self.take_check(index, frame, block);
@@ -480,16 +480,16 @@ impl<I: Input> Session<I> {
     pub fn peer_stats(&self, peer: PeerId) -> Option<PeerStats> {
         let index = self.peers.index_of(peer)?;
         let remote = &self.peers[index];
-        let acked = remote.stream.acked.unwrap_or(self.log.local().newest());
+        let acked = remote.stream.acked().unwrap_or(self.log.local().newest());
         Some(PeerStats {
-            rtt: remote.time.clock.rtt(),
+            rtt: remote.time.clock().rtt(),
             received_frame: self.have_of(index),
             acked_frame: acked,
-            confirmed_frame: remote.stream.confirmed,
-            input_delay_frames: remote.time.delay_frames,
+            confirmed_frame: remote.stream.confirmed(),
+            input_delay_frames: remote.time.delay_frames(),
             frame_advantage_permille: remote
                 .time
-                .advantage
+                .advantage()
                 .apart()
                 .map(|apart| (apart * 1_000 / FRAME_Q16) as i32),
             unacked_frames: self.log.local().newest().since(acked),

@@ -95,7 +95,8 @@ pub(crate) fn check_controls(
     base: Frame,
     newest: Frame,
 ) -> Result<(), PeerFault> {
-    let is_known = |frame: Frame| frame > base && frame >= held.first && frame <= held.through.min(newest);
+    let is_known =
+        |frame: Frame| frame > base && frame >= held.first() && frame <= held.through().min(newest);
     let frames = packet.entry_controls.iter().map(|(age, _)| newest.saturating_sub(age.into()));
     let held_frames = held.entry_controls().iter().map(|(frame, _)| *frame);
     for frame in frames.chain(held_frames).filter(|frame| is_known(*frame)) {
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn control_of_held_entry_must_stay_equal() {
         let mut held = Held::from(Frame::new(5));
-        (0..3).for_each(|_| held.through = held.through.next());
+        (0..3).for_each(|_| held.push(EntryControl::NONE));
         let mut runs = RunsWriter::default();
         let plain = packet(8, 0, runs.finish(1));
         assert_eq!(check_controls(&plain, &held, Frame::new(4), Frame::new(8)), Ok(()));

@@ -91,7 +91,7 @@ impl<'a> Tell<'a> {
             current,
             has_stream: is_at_rest || own.is_some_and(|held| !held.is_empty()),
             own_end: membership.own_end(),
-            whole_after: own.map_or(Frame::START, |own| own.first.previous()),
+            whole_after: own.map_or(Frame::START, |own| own.first().previous()),
             said: own.filter(|_| !is_at_rest).map_or(&[][..], |held| held.entry_controls()),
             is_at_rest,
             is_learner: membership.mode() == Mode::Observer,
@@ -166,9 +166,9 @@ impl Sender {
         local: &LocalStream<I>,
         tell: &Tell<'_>,
     ) {
-        let tag = remote.hello.told.tag();
+        let tag = remote.hello.told().tag();
         // A peer that has not told which local entries it holds gets none yet.
-        let acked = remote.stream.acked.filter(|_| tag != TAG_NONE && tell.has_stream);
+        let acked = remote.stream.acked().filter(|_| tag != TAG_NONE && tell.has_stream);
         let newest = match acked {
             Some(acked) => {
                 let after = acked.max(local.oldest()).max(tell.whole_after);
@@ -184,11 +184,11 @@ impl Sender {
         let untold = untold_check(cx, remote, tell.check, newest);
         let is_plain = acked.is_some()
             && tell.is_at_rest
-            && !is_time_due(cx, &remote.stream.sent, delay)
+            && !is_time_due(cx, remote.stream.sent(), delay)
             && untold.is_none();
         let packet = Packet {
             tag,
-            missing: cx.now < remote.stream.missing_until,
+            missing: remote.stream.is_missing(cx.now),
             newest_low: newest.number() as u16,
             ack_low: tell.have.number() as u16,
             confirmed_age: newest.since(tell.confirmed).min(255) as u8,
@@ -223,7 +223,7 @@ impl Sender {
         }
         cx.stats.packets_sent += 1;
         cx.stats.bytes_sent += self.bytes.len() as u64;
-        let sent = &mut remote.stream.sent;
+        let sent = remote.stream.sent_mut();
         sent.tick = cx.ticks;
         sent.newest = newest;
     }
@@ -284,45 +284,48 @@ pub(crate) fn is_due(cx: &Cx, remote: &Peer, view: &SendView) -> bool {
     if !remote.is_trusted() {
         return false;
     }
-    let waited = cx.ticks - remote.stream.sent.tick;
-    if !view.is_running || cx.spectates || remote.watches || remote.hello.meaning.is_none() && !remote.is_open
+    let waited = cx.ticks - remote.stream.sent().tick;
+    if !view.is_running
+        || cx.spectates
+        || remote.watches
+        || remote.hello.meaning().is_none() && !remote.is_open
     {
         // Only the clocks matter between the two; a spectator is fed by one member. A peer that
         // waits for a match to start needs to know it soon.
         let is_shown = view.is_running && (cx.spectates || remote.watches);
         let interval = if view.is_gathering {
             1
-        } else if is_shown && remote.time.clock.is_known() {
+        } else if is_shown && remote.time.clock().is_known() {
             SPECTATOR_INTERVAL_TICKS
         } else {
             STRANGER_INTERVAL_TICKS
         };
         return waited >= interval;
     }
-    if remote.presence.liveness == Liveness::Gone {
+    if remote.presence.liveness() == Liveness::Gone {
         return waited >= GONE_INTERVAL_TICKS;
     }
-    view.newest_change > remote.stream.sent.newest
+    view.newest_change > remote.stream.sent().newest
         || waited >= INTERVAL_TICKS_MAX
         || waited >= 1 && is_long(cx, remote, view, waited)
-        || view.input_delay != remote.stream.sent.delay_frames
+        || view.input_delay != remote.stream.sent().delay_frames
 }
 
 /// Whether this many ticks, at least one, are the most allowed between two packets without news to
 /// this peer.
 #[inline]
 fn is_long(cx: &Cx, remote: &Peer, view: &SendView, ticks: u64) -> bool {
-    let is_anxious = cx.config.send_every_frame || view.is_stalled || cx.now < remote.stream.lossy_until;
-    if is_anxious || cx.now.since(remote.presence.heard_at) > cx.silence_max {
+    let is_anxious = cx.config.send_every_frame || view.is_stalled || remote.stream.is_lossy(cx.now);
+    if is_anxious || cx.now.since(remote.presence.heard_at()) > cx.silence_max {
         return true;
     }
     // Twice the interval must fit between the one-way latency and what window and delay cover.
     let covered_percent = (cx.config.prediction_frames() + view.input_delay) * 100 + 20;
-    let room_percent = covered_percent.saturating_sub(remote.time.one_way_percent);
+    let room_percent = covered_percent.saturating_sub(remote.time.one_way_percent());
     match ticks {
         1 => room_percent < 400,
         // While peers synchronize, each needs to know the others' frames.
-        2 => room_percent < 600 || !remote.time.advantage.is_together(),
+        2 => room_percent < 600 || !remote.time.advantage().is_together(),
         INTERVAL_TICKS_MAX.. => true,
         0 => false,
     }
@@ -335,9 +338,9 @@ fn is_time_due(cx: &Cx, sent: &Sent, delay_frames: u32) -> bool {
 /// Hashes this peer was not sent, or may have missed. A packet's newest entry may be before the
 /// checked frame: then a later packet carries them.
 fn untold_check(cx: &Cx, remote: &Peer, own: Option<OwnCheck>, newest: Frame) -> Option<OwnCheck> {
-    let Sent { check, check_times, check_tick, .. } = remote.stream.sent;
+    let Sent { check, check_times, check_tick, .. } = *remote.stream.sent();
     own.filter(|own| {
-        let may_be_lost = || cx.now < remote.stream.lossy_until && check_times < CHECK_TIMES;
+        let may_be_lost = || remote.stream.is_lossy(cx.now) && check_times < CHECK_TIMES;
         let again = || own.frame == check && cx.ticks >= check_tick + CHECK_AGAIN_TICKS;
         own.frame <= newest && (own.frame > check || may_be_lost() && again())
     })
@@ -345,16 +348,16 @@ fn untold_check(cx: &Cx, remote: &Peer, own: Option<OwnCheck>, newest: Frame) ->
 
 /// Clocks and hashes to send, which are marked as sent.
 fn blocks(cx: &Cx, remote: &mut Peer, delay_frames: u32, untold: Option<OwnCheck>, newest: Frame) -> Blocks {
-    let sent = &mut remote.stream.sent;
+    let sent = remote.stream.sent_mut();
     let time = is_time_due(cx, sent, delay_frames).then(|| {
         sent.time_at = Some(cx.now);
         sent.delay_frames = delay_frames;
-        let (echo_ms, hold_ms) = remote.time.clock.echo(cx.now);
+        let (echo_ms, hold_ms) = remote.time.clock().echo(cx.now);
         TimeBlock {
             clock_ms: clock_of(cx.now),
             echo_ms,
             hold_ms,
-            ahead_quarters: remote.time.advantage.report().unwrap_or(AHEAD_NONE),
+            ahead_quarters: remote.time.advantage().report().unwrap_or(AHEAD_NONE),
             delay_frames: delay_frames.min(255) as u8,
         }
     });
@@ -399,10 +402,11 @@ mod tests {
         let mut table = PeerTable::default();
         table.find_or_insert(PeerId::from_u128(2));
         let remote = &mut table[0];
-        remote.hello.handshake = Handshake::Synchronized;
-        (remote.is_open, remote.time.one_way_percent) = (true, 0);
-        remote.time.advantage.handle_distance(0);
-        remote.time.advantage.handle_report(0, 0);
+        remote.hello.set_handshake(Handshake::Synchronized);
+        remote.is_open = true;
+        remote.time.set_one_way_percent(0);
+        remote.time.advantage_mut().handle_distance(0);
+        remote.time.advantage_mut().handle_report(0, 0);
         (Cx::for_test(), table)
     }
 
@@ -422,9 +426,9 @@ mod tests {
         let news = SendView { newest_change: Frame::new(1), ..VIEW };
         assert_eq!(interval(&mut cx, &table[0], news), 0);
         assert_eq!(interval(&mut cx, &table[0], SendView { is_stalled: true, ..VIEW }), 1);
-        table[0].time.one_way_percent = u32::MAX;
+        table[0].time.set_one_way_percent(u32::MAX);
         assert_eq!(interval(&mut cx, &table[0], VIEW), 1, "it is far away");
-        table[0].presence.liveness = Liveness::Gone;
+        table[0].presence.set_liveness(Liveness::Gone);
         assert_eq!(interval(&mut cx, &table[0], VIEW), GONE_INTERVAL_TICKS);
     }
 
@@ -435,7 +439,7 @@ mod tests {
         assert_eq!(interval(&mut cx, &table[0], waiting), 1);
         table[0].watches = true;
         assert_eq!(interval(&mut cx, &table[0], VIEW), STRANGER_INTERVAL_TICKS, "no clock yet");
-        table[0].hello.handshake = Handshake::Linked;
+        table[0].hello.set_handshake(Handshake::Linked);
         assert!(!is_due(&cx, &table[0], &VIEW), "it has not announced itself");
     }
 

@@ -101,7 +101,7 @@ impl World {
     /// SETTLED: a frame that all confirmed keeps its record in every later view.
     pub(super) fn check_settled(&mut self, index: usize) {
         let machine = &self.nodes[index].machine;
-        let (history, game) = (machine.lineage().history(), machine.lineage().game);
+        let (history, game) = (machine.lineage().history(), machine.lineage().game());
         let (me, settled) = (machine.me(), machine.settled());
         // A stay starts at the donor's settled frame, without having settled it.
         let known = Rc::make_mut(&mut self.checks).settled_of.insert(index, (me, settled));

@@ -147,7 +147,7 @@ impl State {
                 let donors = donors().filter(|_| self.luck.boots > 0);
                 steps.extend(donors.map(|donor| Step::Boot(index, donor)));
             } else {
-                let newest = machine.held(machine.me()).map_or(0, |held| held.through.number());
+                let newest = machine.held(machine.me()).map_or(0, |held| held.through().number());
                 let restless = newest < world.plan.frames
                     || mode(index) == Mode::Observer
                     || machine.fence.is_up()

@@ -99,7 +99,7 @@ impl Tale {
     pub(super) fn pending(&mut self, index: usize, to: u32) -> &mut Tale {
         let me = self.name(index);
         let machine = &self.0.nodes[index].machine;
-        let from = machine.held(me).map_or(machine.confirmed(), |held| held.through).number() + 1;
+        let from = machine.held(me).map_or(machine.confirmed(), |held| held.through()).number() + 1;
         let node = self.0.node_mut(index);
         for frame in (from..=to).map(Frame::new) {
             node.store.0.insert((me, frame), 1_000 + frame.number());
@@ -139,7 +139,7 @@ impl Tale {
 
     /// Frame up to which a peer holds another's stream.
     pub(super) fn held(&self, index: usize, other: usize) -> u32 {
-        self.0.nodes[index].machine.held(self.name(other)).map_or(0, |held| held.through.number())
+        self.0.nodes[index].machine.held(self.name(other)).map_or(0, |held| held.through().number())
     }
 
     /// Whether a peer has another in its roster, with an open row.
@@ -451,7 +451,7 @@ fn confirmed_goodbye_outlives_any_table() {
         let slow = &tale.0.nodes[0].machine;
         let ballot = crate::membership::Ballot { number: 1, by: slow.me() };
         let mut lineage = slow.lineage().clone();
-        let view = View::new(lineage.game, lineage.history(), ballot, slow.rows().to_vec(), 3, false);
+        let view = View::new(lineage.game(), lineage.history(), ballot, slow.rows().to_vec(), 3, false);
         lineage.push(view.link());
         let told = Told { tip: lineage.tip(), view };
         // The peer was asked, and reported the entries it held then.

@@ -48,7 +48,7 @@ fn message_flood_is_fault() {
     let torrents: [fn(&super::Session<u8>) -> Message; 2] = [
         |_| Message::AskPath,
         |session| Message::PeerStatus {
-            tag: session.peers.iter().next().map_or(0, |remote| remote.hello.told.tag()),
+            tag: session.peers.iter().next().map_or(0, |remote| remote.hello.told().tag()),
             status: session.membership.status().expect("it plays"),
         },
     ];

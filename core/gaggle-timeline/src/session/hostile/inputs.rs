@@ -44,7 +44,7 @@ fn recount(players: u8) -> super::Tamper {
         let mut said = Vec::new();
         for mut mail in mail {
             let told_as =
-                session.peers.iter().find(|remote| remote.peer == peer(mail.to)).map(|r| &r.hello.told);
+                session.peers.iter().find(|remote| remote.peer == peer(mail.to)).map(|r| r.hello.told());
             let status = told_as.and_then(|told| Some((told.tag() + 1, told.status()?.clone())));
             let Some((tag, status)) = status.filter(|_| !mail.reliable) else { continue };
             if !std::mem::replace(&mut told[mail.to], true) {
@@ -90,7 +90,7 @@ fn unsolicited_entries_of_others_are_ignored() {
         let row = session.membership.known().iter().find(|row| row.stream.peer == peer(0)).copied();
         let Some(row) = row.filter(|_| session.is_member()) else { return mail };
         let tag =
-            session.peers.iter().find(|remote| remote.peer == peer(1)).map_or(0, |r| r.hello.told.tag());
+            session.peers.iter().find(|remote| remote.peer == peer(1)).map_or(0, |r| r.hello.told().tag());
         let mut tail = EntryRange::from(row.stream, session.confirmed_frame().next());
         for _ in 0..20 {
             tail.push(&[77], EntryControl::NONE);

@@ -131,7 +131,7 @@ fn coup(session: &super::Session<u8>, change: impl Fn(&mut [RosterEntry])) -> Me
         row.last_frame = membership.confirmed().saturating_add(4);
     }
     change(&mut rows);
-    let view = View::new(lineage.game, lineage.history(), ballot, rows, 2, false);
+    let view = View::new(lineage.game(), lineage.history(), ballot, rows, 2, false);
     lineage.push(view.link());
     Message::View { told: Told { tip: lineage.tip(), view }, at: ballot, tails: vec![] }
 }
@@ -390,7 +390,7 @@ fn hearsay_keeps_no_peer_in_match() {
         let gone = session.roster().iter().find(|row| row.stream.peer == peer(3) && row.is_active());
         let Some(stream) = gone.map(|row| row.stream) else { return mail };
         for to in 0..2 {
-            let told = session.peers.iter().find(|remote| remote.peer == peer(to)).map(|r| &r.hello.told);
+            let told = session.peers.iter().find(|remote| remote.peer == peer(to)).map(|r| r.hello.told());
             let Some(tag) = told.map(|told| told.tag()) else { continue };
             let tail = EntryRange::from(stream, session.confirmed_frame().next());
             let give = Backfill { tag, heard_age: 0, confirmed: Frame::START, tail };

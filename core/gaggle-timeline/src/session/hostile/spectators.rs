@@ -182,7 +182,7 @@ fn crowds() -> Tamper {
                 });
             }
             let ballot = membership::Ballot { number: named / 50 + 1, by: session.membership.me() };
-            let view = View::new(lineage.game, lineage.history(), ballot, rows, 3, false);
+            let view = View::new(lineage.game(), lineage.history(), ballot, rows, 3, false);
             lineage.push(view.link());
             feed.history = lineage.history();
             feed.told = Some(Told { tip: lineage.tip(), view });
