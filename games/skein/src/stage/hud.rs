@@ -161,6 +161,11 @@ pub(super) fn captions(painter: &mut Painter<'_>, now: &Skein) {
         };
         words = words.or(Some(text));
     }
+    let lead = now.course.lead;
+    let is_news = lead.since > 0 && now.frame.wrapping_sub(lead.since) < CAPTION_FRAMES;
+    if words.is_none() && is_news && now.persons() > 1 {
+        words = Some(format!("{} leads.", painter.name(lead.who.into())));
+    }
     if let Some(words) = words {
         let handle = painter.scene.text(&words, 320.0, 70.0, palette::MOON).centred().bold();
         handle.tracked(1).outlined(palette::INK);
