@@ -15,13 +15,13 @@ const HONKS_WORTH: u32 = 3;
 /// How one player did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
-    /// The slot.
+    /// Slot of the player.
     pub seat: usize,
-    /// Points.
+    /// Points of this player.
     pub score: u32,
-    /// Geese caught.
+    /// Geese this one caught.
     pub catches: u16,
-    /// Times hit.
+    /// Times it was hit.
     pub falls: u16,
     /// Time at the point of a V, in seconds.
     pub point_seconds: u32,

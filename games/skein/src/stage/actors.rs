@@ -27,9 +27,9 @@ pub(super) fn wakes(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
         let is_led = now.geese.iter().any(|other| other.wake.leader == which as u8);
         let is_point = goose.wake.is_point();
         let (strong, long) = if is_point {
-            (0.42, 88)
+            (0.5, 90)
         } else if is_led {
-            (0.3, 70)
+            (0.34, 72)
         } else {
             (0.12, 40)
         };
@@ -37,17 +37,20 @@ pub(super) fn wakes(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
         let tint = if is_point { palette::MOON } else { palette::MIST[2] };
         let shift = if painter.audience.calm { 0 } else { painter.time as i32 };
         for side in [-1.0, 1.0] {
-            let mut back = 14;
+            let mut back = 12;
             while back < long {
                 let fade = 1.0 - back as f32 / long as f32;
                 let off = 4.0 + back as f32 * 0.5;
-                for across in -2..=2 {
+                // It widens and gets thinner the further back.
+                let half: i32 = 2 + back / 30;
+                for across in -half..=half {
                     let row = y + side * off + across as f32;
-                    if fade * 0.9 > bayer(x as i32 - back + shift, row as i32) {
-                        painter.scene.blend(x - back as f32, row, 3.0, 1.0, tint, strong * fade);
+                    let edge = 1.0 - across.abs() as f32 / (half as f32 + 1.0);
+                    if edge * fade * 1.1 > bayer(x as i32 - back + shift, row as i32) {
+                        painter.scene.blend(x - back as f32, row, 2.0, 1.0, tint, strong);
                     }
                 }
-                back += 4;
+                back += 2;
             }
         }
     }

@@ -108,13 +108,13 @@ fn beaten(runs: &[Run], stage: usize) -> impl Iterator<Item = &Run> {
 pub enum Unit {
     /// As it is.
     Plain,
-    /// In percent.
+    /// In percent of all.
     Percent,
     /// As minutes and seconds.
     Time,
-    /// In tenths.
+    /// In tenths of one.
     Tenths,
-    /// In hundredths.
+    /// In hundredths of one.
     Hundredths,
 }
 
