@@ -188,6 +188,11 @@ impl SimLobby {
         self.net.lock().set_all(conditions);
     }
 
+    /// Sets the conditions between two peers from now on.
+    pub fn set_conditions_between(&mut self, a: usize, b: usize, conditions: Conditions) {
+        self.net.lock().set_both(a, b, conditions);
+    }
+
     /// Sets how long a link takes to open.
     pub fn set_link_delay(&mut self, delay: Micros) {
         self.shared.lock().link_delay = delay;

@@ -11,7 +11,7 @@ use skein::{Mode, Pad, SEATS, Setup, Skein};
 
 /// Size in bytes and hash of the state after the fixed minute.
 #[allow(dead_code)] // As a program it only reports; the test that includes it compares.
-pub(crate) const GOLDEN: (u64, u64) = (15_266, skein::FINGERPRINT);
+pub(crate) const GOLDEN: (u64, u64) = (15_271, skein::FINGERPRINT);
 
 /// Marks the place of the result in memory.
 pub(crate) const MARK: [u64; 2] = [0x6a7d_9e21_00c0_ffee, 0x2026_1118_0003_5e1e];

@@ -172,7 +172,22 @@ impl Boss {
         }
     }
 
-    /// Boxes that take damage.
+    /// Where something is about to happen from this frame on: a beak that shuts, a fist's mark.
+    pub(crate) fn warning(&self) -> Option<Spot> {
+        match self.kind {
+            4 => hern::warning(self),
+            5 => clutch::warning(self),
+            _ => None,
+        }
+    }
+
+    /// Half beaten, for those who come to see it only then.
+    #[must_use]
+    pub(crate) fn half_beaten(self) -> Boss {
+        Boss { hp: self.full / 2, phase: 1, ..self }
+    }
+
+    /// The spots that take damage.
     pub fn spots(&self, mut each: impl FnMut(Zone)) {
         match self.kind {
             1 => each((self.spot(), (10, 14), 0)),

@@ -66,6 +66,31 @@ pub struct Course {
     pub won: u16,
     /// Whether the run ended at dawn.
     pub is_dawn: bool,
+    /// The goose that was last announced as the point.
+    pub lead: Lead,
+}
+
+/// The announced point: named at most every ten seconds, or a V that turns over would only talk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
+pub struct Lead {
+    /// Its place in the flock.
+    #[state(range = 0..=FLOCK as u8 - 1)]
+    pub who: u8,
+    /// The frame it was named in; 0 before the first.
+    pub since: u32,
+}
+
+impl Lead {
+    /// Frames from one announcement to the next at least.
+    pub const APART: u32 = 600;
+
+    /// Names a new point, if the last announcement is old enough.
+    pub(crate) fn announce(&mut self, who: usize, frame: u32) {
+        let is_new = self.since == 0 || usize::from(self.who) != who;
+        if is_new && (self.since == 0 || frame.wrapping_sub(self.since) >= Lead::APART) {
+            *self = Lead { who: who as u8, since: frame };
+        }
+    }
 }
 
 impl Course {

@@ -255,6 +255,21 @@ impl Enemies {
         }
     }
 
+    /// The places by their numbers; free ones have kind 0.
+    pub fn places(&self) -> &[Enemy; ENEMIES] {
+        &self.list
+    }
+
+    /// Which of them are about to fire from this frame on: owls whose eyes light up.
+    pub(crate) fn warnings(&self, difficulty: Difficulty, mut each: impl FnMut(usize, Spot)) {
+        for (place, owl) in self.list.iter().enumerate().filter(|(_, enemy)| enemy.kind == Foe::Owl as u8) {
+            let turn = u32::from(owl.age) % difficulty.interval(OWL_TURN);
+            if turn == OWL_LIT.start && owl.x <= OWL_FIRES * PX {
+                each(place, owl.spot());
+            }
+        }
+    }
+
     /// Moves all and lets them fire.
     pub fn step(&mut self, air: &mut Air<'_>) {
         for place in 0..ENEMIES {
@@ -378,6 +393,8 @@ fn kite(enemy: &mut Enemy, air: &mut Air<'_>) {
 
 /// Frames of an owl's turn: silence, lit eyes, three rings.
 const OWL_TURN: u32 = 176;
+/// The column in pixels from which on it fires.
+const OWL_FIRES: i32 = 560;
 
 fn owl(enemy: &mut Enemy, air: &mut Air<'_>) {
     if enemy.x > 500 * PX {
@@ -387,7 +404,7 @@ fn owl(enemy: &mut Enemy, air: &mut Air<'_>) {
     }
     enemy.y = i32::from(enemy.lane) * PX + swing(14, i32::from(enemy.age) * 260);
     let turn = u32::from(enemy.age) % air.difficulty.interval(OWL_TURN);
-    if enemy.x <= 560 * PX && [100, 126, 152].contains(&turn) {
+    if enemy.x <= OWL_FIRES * PX && [100, 126, 152].contains(&turn) {
         let open = enemy.aux;
         enemy.aux = (enemy.aux + 3) % 22;
         ring(air.embers, enemy.spot(), open.into(), 22, 2);
@@ -401,10 +418,12 @@ pub(crate) fn ring(embers: &mut Embers, from: Spot, open: u32, count: u32, gap: 
     }
 }
 
+/// Frames of an owl's turn in which its eyes are lit: from 40 before it fires.
+const OWL_LIT: std::ops::Range<u32> = 60..156;
+
 /// Whether an owl's eyes are lit: it fires within 40 frames.
 pub fn is_owl_lit(age: u16, difficulty: Difficulty) -> bool {
-    let turn = u32::from(age) % difficulty.interval(OWL_TURN);
-    (60..156).contains(&turn)
+    OWL_LIT.contains(&(u32::from(age) % difficulty.interval(OWL_TURN)))
 }
 
 fn stormcock(enemy: &mut Enemy, air: &mut Air<'_>) {

@@ -13,6 +13,7 @@ mod effects;
 mod figures;
 mod hern;
 mod hud;
+mod land;
 mod sounds;
 #[rustfmt::skip] // The data is a picture.
 mod sprites;
@@ -23,7 +24,7 @@ use crate::cue::Kind;
 use crate::sky::PX;
 use crate::{FLOCK, Phase, SEATS, Skein};
 
-use backdrop::Backdrop;
+use backdrop::{Backdrop, DAWN_STEPS, Sky};
 use bosses::BossArt;
 use figures::Figures;
 
@@ -58,6 +59,7 @@ pub struct Stage {
     figures: Figures,
     backdrop: Backdrop,
     boss: BossArt,
+    is_quiet: bool,
     pictures: u64,
 }
 
@@ -68,7 +70,12 @@ impl Stage {
         let figures = Figures::bake(&mut album);
         let boss = BossArt::bake(&mut album);
         let backdrop = Backdrop::new(view, &mut album);
-        Stage { view, album, figures, backdrop, boss, pictures: 0 }
+        Stage { view, album, figures, backdrop, boss, is_quiet: false, pictures: 0 }
+    }
+
+    /// Sets whether the background is two fifths darker, so that fire stands out more.
+    pub fn set_quiet_sky(&mut self, is_quiet: bool) {
+        self.is_quiet = is_quiet;
     }
 
     /// Images to which scenes of this stage refer.
@@ -101,7 +108,8 @@ impl Stage {
         // Up to 2^18 frames, over an hour, an `f32` distinguishes a sixty-fourth of a frame.
         let time = (now.frame % (1 << 18)) as f32 + between - 1.0;
         let drift = if audience.calm { 0.0 } else { time };
-        self.backdrop.draw(sky_of(now), drift, &mut self.album, scene);
+        let sky = Sky { is_quiet: self.is_quiet, ..sky_of(now) };
+        self.backdrop.draw(sky, drift, &mut self.album, scene);
         let mut painter =
             Painter { scene, figures: &self.figures, boss: &self.boss, between, time, audience };
         painter.world(now, before);
@@ -118,14 +126,21 @@ impl Stage {
     }
 }
 
-/// Number of the sky. Dawn comes as the last boss loses hit points.
-fn sky_of(game: &Skein) -> usize {
+/// Which sky a moment has: the dawn comes up with the hurts of the last boss.
+fn sky_of(game: &Skein) -> Sky {
     let stage = usize::from(game.course.stage.clamp(1, 5)) - 1;
-    match game.course.phase {
-        Phase::Roost if stage < 4 => stage + 1,
-        Phase::Waves | Phase::Boss if stage == 4 && game.boss.phase == 0 && !game.course.is_dawn => 2,
-        _ => stage,
-    }
+    let boss = &game.boss;
+    let (stage, dawn) = match game.course.phase {
+        Phase::Roost if stage < 4 => (stage + 1, 0),
+        Phase::Roost => (stage, DAWN_STEPS),
+        Phase::Over if game.course.is_dawn => (stage, DAWN_STEPS),
+        _ if boss.kind == 5 => {
+            let hurts = u32::from(boss.full.saturating_sub(boss.hp));
+            (stage, (hurts * u32::from(DAWN_STEPS) / u32::from(boss.full.max(1))) as u8)
+        }
+        _ => (stage, 0),
+    };
+    Sky { stage, dawn, is_quiet: false }
 }
 
 /// Context of drawing one picture.

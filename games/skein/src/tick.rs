@@ -5,9 +5,9 @@
 use crate::course::{self, Phase};
 use crate::crumb::CRUMB_POINTS;
 use crate::cue::{Kind, Mark};
-use crate::enemy::Air;
+use crate::enemy::{Air, ENEMIES};
 use crate::fall::{self, Cause};
-use crate::goose::{self, FLOCK, SEATS};
+use crate::goose::{self, FLOCK, SEATS, Seat};
 use crate::pad::Pad;
 use crate::score::{award, reward};
 use crate::wake::{self, company};
@@ -73,6 +73,9 @@ fn wakes(game: &mut Skein) {
         wake::breathe(&mut game.geese[which]);
         let goose = &mut game.geese[which];
         let is_point = goose.wake.is_point();
+        if is_point && goose.seat == Seat::Person {
+            game.course.lead.announce(which, game.frame);
+        }
         goose.tally.point = goose.tally.point.saturating_add(is_point.into());
         let kind = match (before.wake.is_point(), is_point, before.wake.depth, goose.wake.depth) {
             (false, true, ..) => Kind::Point,
@@ -119,6 +122,14 @@ fn enemies(game: &mut Skein) {
         is_fleeing: game.course.phase != Phase::Waves,
     };
     game.enemies.step(air);
+    let difficulty = game.course.difficulty();
+    let marks = &mut game.marks;
+    let frame = game.frame;
+    let mut warn = |who, spot| marks.push(Mark { frame, ..Mark::at(Kind::Warn, who, spot) });
+    game.enemies.warnings(difficulty, &mut warn);
+    if let Some(spot) = game.boss.warning() {
+        warn(ENEMIES, spot);
+    }
 }
 
 /// Applies hits of embers, bodies and lightning on geese.

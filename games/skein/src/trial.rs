@@ -1,10 +1,14 @@
 //! Whole runs of bots, in numbers: what the balance of the game is judged by.
 //!
-//! Called by tests and by `examples/balance.rs`. Absent: rules, judgment.
+//! Called by tests, by `examples/balance.rs` and by the lab. Absent: rules, judgment (`summary`).
+
+mod summary;
 
 use crate::bots::{Bot, Strength};
 use crate::cue::Kind;
 use crate::{Phase, SEATS, Setup, Skein};
+
+pub use summary::{CREWS, Finding, Summary, Unit, judge, table};
 
 /// Frames after which a run is given up: half an hour.
 const FRAMES_MAX: u32 = 108_000;

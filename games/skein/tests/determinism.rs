@@ -38,21 +38,31 @@ fn play(bots: &mut [Bot], game: &Skein) -> Vec<Pad> {
     bots.iter_mut().map(|bot| bot.play(game)).collect()
 }
 
+/// So many frames, each again from up to eight frames later, through bytes and copies.
+fn rolled_back(seed: u64, frames: u32) {
+    let (game, mut bots) = start(seed);
+    // The bots follow a run of their own, which is the same one.
+    let mut followed = game;
+    let inputs = |frame: Frame| {
+        let pads = play(&mut bots, &followed);
+        followed.tick(&Inputs::confirmed(frame, &pads, present(seed, frame)));
+        pads
+    };
+    let end = check_determinism(&game, frames, 8, inputs, |frame| present(seed, frame));
+    let end = end.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    assert!(end.geese.iter().any(|goose| goose.tally.score > 0), "seed {seed}: nothing happened");
+}
+
 #[test]
 fn run_is_equal_again_rolled_back_written_and_copied() {
-    for seed in 0..2 {
-        let (game, mut bots) = start(seed);
-        // The bots follow a run of their own, which is the same one.
-        let mut followed = game;
-        let inputs = |frame: Frame| {
-            let pads = play(&mut bots, &followed);
-            followed.tick(&Inputs::confirmed(frame, &pads, present(seed, frame)));
-            pads
-        };
-        let end = check_determinism(&game, 1200, 8, inputs, |frame| present(seed, frame));
-        let end = end.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        assert!(end.geese.iter().any(|goose| goose.tally.score > 0), "seed {seed}: nothing happened");
-    }
+    (0..4).for_each(|seed| rolled_back(seed, 1_200));
+    rolled_back(4, 20_000);
+}
+
+#[test]
+#[ignore = "long: GAGGLE_LONG=1"]
+fn ten_long_runs_are_equal_again_rolled_back() {
+    (5..15).for_each(|seed| rolled_back(seed, 20_000));
 }
 
 /// Plays `frames` frames straight, and again with detours through encoded states and rollbacks.

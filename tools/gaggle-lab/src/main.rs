@@ -25,6 +25,8 @@ mod png_file;
 mod replica_chaos;
 mod runs;
 mod shared;
+mod skein_balance;
+mod skein_picture;
 
 use std::process::ExitCode;
 
@@ -50,6 +52,8 @@ enum Command {
     DrakeError(drake_error::Options),
     /// One frame of millpond, as a PNG
     DrawMillpond(millpond_picture::Options),
+    /// One frame of skein, as a PNG
+    DrawSkein(skein_picture::Options),
     /// Load of a pond of four hundred things: bytes, age, and jumps on change of authority
     MillpondLoad(millpond_load::Options),
     /// Plays drake or millpond on bad networks, one group of bots per seed
@@ -58,6 +62,8 @@ enum Command {
     Sheet(contact_sheet::Options),
     /// Difficulty of the waves over many matches of bots, as a table and a PNG
     Difficulty(difficulty::Options),
+    /// Balance of skein over many flights of bots, held against its targets, as a table and a PNG
+    BalanceSkein(skein_balance::Options),
     /// Lets bots join a server's rooms and play, as a load for the server and the network
     Bots(bots::Options),
     /// Plays whole matches on bad networks, one per seed
@@ -78,10 +84,12 @@ fn main() -> ExitCode {
         Command::DrawDrake(options) => drake_picture::draw(&options),
         Command::DrakeError(options) => drake_error::draw(&options),
         Command::DrawMillpond(options) => millpond_picture::draw(&options),
+        Command::DrawSkein(options) => skein_picture::draw(&options),
         Command::MillpondLoad(options) => millpond_load::report(&options),
         Command::GameChaos(options) => game_chaos::run(&options),
         Command::Sheet(options) => contact_sheet::draw(&options),
         Command::Difficulty(options) => difficulty::draw(&options),
+        Command::BalanceSkein(options) => skein_balance::draw(&options),
         Command::Bots(options) => bots::run(&options),
         Command::Chaos(options) => chaos::run(&options),
         Command::Desync(options) => desync::show(&options),

@@ -1,6 +1,6 @@
 //! Fixed minutes of the games, whose results must be equal natively and as WASM in an interpreter.
 //!
-//! gander always runs as both; drake and millpond run as WASM with `--include-ignored` or
+//! gander always runs as both; skein, drake and millpond run as WASM with `--include-ignored` or
 //! `GAGGLE_LONG=1` only.
 
 #[path = "../../../games/gander/examples/golden.rs"]
@@ -15,6 +15,10 @@ mod drake_wire;
 #[allow(dead_code)] // Its `main` is used only as a program.
 mod millpond_wire;
 
+#[path = "../../../games/skein/examples/skein_golden.rs"]
+#[allow(dead_code)] // Its `main` is used only as a program.
+mod skein_golden;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,6 +29,13 @@ fn gander_in_wasm_ends_in_golden_state() {
     let program = build("gander", "golden");
     let [size, hash] = run(&program, gander_golden::MARK);
     assert_eq!((size, hash), gander_golden::GOLDEN);
+}
+
+#[test]
+#[ignore = "long: GAGGLE_LONG=1"]
+fn skein_in_wasm_ends_in_golden_state() {
+    let [size, hash] = run(&build("skein", "skein_golden"), skein_golden::MARK);
+    assert_eq!((size, hash), skein_golden::GOLDEN);
 }
 
 #[test]

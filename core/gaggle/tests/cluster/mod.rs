@@ -154,6 +154,12 @@ impl<R: Subject> Cluster<R> {
         self
     }
 
+    /// Conditions between two peers from now on.
+    pub(crate) fn weather_between(&mut self, a: usize, b: usize, conditions: Conditions) -> &mut Cluster<R> {
+        self.lobby.set_conditions_between(a, b, conditions);
+        self
+    }
+
     /// One displayed frame of all peers.
     pub(crate) fn step(&mut self) {
         let now = self.lobby.advance();

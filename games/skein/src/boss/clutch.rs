@@ -101,7 +101,12 @@ pub(super) fn closing(boss: &Boss) -> Option<(Spot, bool)> {
     (boss.phase > 0 && !is_open(boss) && (2..MARK + 20).contains(&turn)).then_some((spot, turn >= MARK))
 }
 
-/// Center of the palm, in units.
+/// The place of the point, marked from this frame on.
+pub(super) fn warning(boss: &Boss) -> Option<Spot> {
+    closing(boss).map(|(spot, _)| spot).filter(|_| boss.age % TURN == 2)
+}
+
+/// The palm, in units.
 pub(super) fn palm(boss: &Boss) -> Spot {
     (boss.x, boss.y)
 }

@@ -29,7 +29,12 @@ pub(super) fn is_charging(boss: &Boss) -> bool {
     boss.phase == 2 && boss.age % TURN < CHARGE
 }
 
-/// Center of the throat, in units.
+/// The beak that shuts at this frame.
+pub(super) fn warning(boss: &Boss) -> Option<Spot> {
+    (boss.phase == 2 && boss.age % TURN == 1).then(|| boss.spot())
+}
+
+/// The throat, in units.
 pub(super) fn throat(boss: &Boss) -> Spot {
     (boss.x - 50 * PX, boss.y)
 }

@@ -7,8 +7,8 @@ use gaggle_scene::{bayer, chance, palette, sine};
 use super::Painter;
 use super::figures::{BREAST, Pose, color, light};
 use crate::ember::Shot;
-use crate::enemy::{Foe, is_owl_lit};
-use crate::sky::PX;
+use crate::enemy::{Enemy, Foe, is_owl_lit};
+use crate::sky::{PX, Spot};
 use crate::wake::NONE;
 use crate::{FLOCK, Flight, Goose, SEATS, Seat, Skein};
 
@@ -27,9 +27,9 @@ pub(super) fn wakes(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
         let is_led = now.geese.iter().any(|other| other.wake.leader == which as u8);
         let is_point = goose.wake.is_point();
         let (strong, long) = if is_point {
-            (0.42, 88)
+            (0.5, 90)
         } else if is_led {
-            (0.3, 70)
+            (0.34, 72)
         } else {
             (0.12, 40)
         };
@@ -37,26 +37,35 @@ pub(super) fn wakes(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
         let tint = if is_point { palette::MOON } else { palette::MIST[2] };
         let shift = if painter.audience.calm { 0 } else { painter.time as i32 };
         for side in [-1.0, 1.0] {
-            let mut back = 14;
+            let mut back = 12;
             while back < long {
                 let fade = 1.0 - back as f32 / long as f32;
                 let off = 4.0 + back as f32 * 0.5;
-                for across in -2..=2 {
+                // It widens and gets thinner the further back.
+                let half: i32 = 2 + back / 30;
+                for across in -half..=half {
                     let row = y + side * off + across as f32;
-                    if fade * 0.9 > bayer(x as i32 - back + shift, row as i32) {
-                        painter.scene.blend(x - back as f32, row, 3.0, 1.0, tint, strong * fade);
+                    let edge = 1.0 - across.abs() as f32 / (half as f32 + 1.0);
+                    if edge * fade * 1.1 > bayer(x as i32 - back + shift, row as i32) {
+                        painter.scene.blend(x - back as f32, row, 2.0, 1.0, tint, strong);
                     }
                 }
-                back += 4;
+                back += 2;
             }
         }
     }
 }
 
-pub(super) fn enemies(painter: &mut Painter<'_>, now: &Skein, _before: &Skein) {
+/// Where an enemy was a frame ago, if its place was its own then.
+fn last_spot(enemy: &Enemy, before: &Enemy) -> Spot {
+    let is_same = before.kind == enemy.kind && before.age < enemy.age && before.nth == enemy.nth;
+    if is_same { before.spot() } else { enemy.spot() }
+}
+
+pub(super) fn enemies(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
     let difficulty = now.course.difficulty();
-    for enemy in now.enemies.iter() {
-        let (x, y) = (enemy.x as f32 / PX as f32, enemy.y as f32 / PX as f32);
+    for (enemy, before) in now.enemies.places().iter().zip(before.enemies.places()) {
+        let (x, y) = painter.between(last_spot(enemy, before), enemy.spot());
         let is_bright = enemy.hurt > 2;
         let beat = usize::from((enemy.age / 6 + u16::from(enemy.nth)).is_multiple_of(2));
         let figures = painter.figures;
@@ -78,13 +87,8 @@ pub(super) fn enemies(painter: &mut Painter<'_>, now: &Skein, _before: &Skein) {
 
 /// Light around a burning thing.
 pub(super) fn glow(painter: &mut Painter<'_>, x: f32, y: f32, radius: f32) {
-    let steps = 4;
-    for nth in 0..steps {
-        let half = radius * (steps - nth) as f32 / steps as f32;
-        let low = half * 0.8;
-        painter.scene.blend(x - half, y - low / 2.0, half * 2.0, low, palette::FIRE[3], 0.06);
-        painter.scene.blend(x - low / 2.0, y - half, low, half * 2.0, palette::FIRE[3], 0.06);
-    }
+    let (image, half) = painter.figures.glow(radius as i32);
+    painter.image(image, (x - half as f32).floor(), (y - half as f32).floor());
 }
 
 pub(super) fn quills(painter: &mut Painter<'_>, now: &Skein) {
@@ -229,5 +233,19 @@ pub(super) fn arc(
         } else if nth % 4 == 0 {
             painter.scene.blend((x + dx).floor(), (y + dy).floor(), 1.0, 1.0, palette::MIST[1], 0.5);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enemy_moves_between_frames_and_new_one_appears() {
+        let enemy = |kind, age, x| Enemy { kind, age, x: x * PX, ..Enemy::default() };
+        assert_eq!(last_spot(&enemy(4, 8, 300), &enemy(4, 7, 301)), (301 * PX, 0));
+        // The place is another's now.
+        assert_eq!(last_spot(&enemy(4, 1, 656), &enemy(4, 90, 30)), (656 * PX, 0));
+        assert_eq!(last_spot(&enemy(4, 8, 656), &enemy(2, 7, 30)), (656 * PX, 0));
     }
 }

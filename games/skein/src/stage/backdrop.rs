@@ -1,17 +1,50 @@
 //! Backdrop of a stage: sky, moon, clouds, and the burning land below.
 //!
-//! Painted once per stage and screen; clouds and water move as images. Absent: actors.
+//! Painted once for a [`Sky`] and a screen; clouds and water move as images. Absent: what flies.
 
 use gaggle_scene::{Album, Bitmap, Color, ImageId, Scene, View, bayer, chance, noise, palette};
 
-use crate::sky::{HEIGHT, WIDTH};
+use super::land;
 
 /// The row of the horizon.
-const HORIZON: i32 = 300;
-/// A color stop: row, color, color that is mixed in, and its share.
+pub(super) const HORIZON: i32 = 300;
+/// A color stop: its row, its color, what is mixed in, and how much.
 type Stop = (i32, Color, Color, f32);
 
-/// Recipe of a sky.
+/// Steps from the last night to dawn.
+pub(super) const DAWN_STEPS: u8 = 12;
+/// Share by which a quiet sky is darker.
+const QUIET: f32 = 0.4;
+
+/// Which sky is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sky {
+    /// The stage from 0.
+    pub(super) stage: usize,
+    /// How far the dawn of the last stage has come up, 0 to [`DAWN_STEPS`].
+    pub(super) dawn: u8,
+    /// Darker, for players whom a bright background disturbs.
+    pub(super) is_quiet: bool,
+}
+
+impl Sky {
+    /// How much of the dawn is there, 0 to 1; 1 in a stage without one.
+    pub(super) fn light(self) -> f32 {
+        if self.stage == LAST { f32::from(self.dawn.min(DAWN_STEPS)) / f32::from(DAWN_STEPS) } else { 1.0 }
+    }
+
+    /// A color of this sky.
+    pub(super) fn toned(self, color: Color) -> Color {
+        if self.is_quiet { color.mix(Color::hex(0), QUIET) } else { color }
+    }
+}
+
+/// The last stage: night at first, dawn at last.
+pub(super) const LAST: usize = 4;
+/// The night that its dawn comes up from.
+pub(super) const NIGHT_BEFORE: usize = 2;
+
+/// What a sky is made of.
 struct Weather {
     stops: &'static [Stop],
     /// Firelight on the land, 0 to 1.
@@ -134,7 +167,7 @@ pub(super) struct Backdrop {
     sky: ImageId,
     land: ImageId,
     banks: Vec<Bank>,
-    painted: Option<usize>,
+    painted: Option<Sky>,
 }
 
 impl Backdrop {
@@ -153,24 +186,23 @@ impl Backdrop {
         Backdrop { view, sky, land, banks: banks.collect(), painted: None }
     }
 
-    /// Paints the sky of a stage unless it is the current one.
-    fn paint(&mut self, stage: usize, album: &mut Album) {
-        let stage = stage.min(WEATHER.len() - 1);
-        if self.painted == Some(stage) {
+    /// Paints a sky, if it is another than before.
+    fn paint(&mut self, sky: Sky, album: &mut Album) {
+        if self.painted == Some(sky) {
             return;
         }
-        self.painted = Some(stage);
-        let weather = &WEATHER[stage];
-        air(album.redraw(self.sky), self.view, weather);
-        land(album.redraw(self.land), self.view, weather, stage);
+        self.painted = Some(sky);
+        let weather = &WEATHER[sky.stage.min(LAST)];
+        air(album.redraw(self.sky), self.view, weather, sky);
+        land::paint(album.redraw(self.land), self.view, weather.glow, sky);
         for (nth, bank) in (0..).zip(&self.banks) {
-            cloud(album.redraw(bank.image), nth * 7 + stage as i32 * 3, weather);
+            cloud(album.redraw(bank.image), nth * 7 + sky.stage as i32 * 3, weather, sky);
         }
     }
 
-    /// Draws sky, clouds and land. `shift` is the time in frames; 0 for a still picture.
-    pub(super) fn draw(&mut self, stage: usize, shift: f32, album: &mut Album, scene: &mut Scene) {
-        self.paint(stage, album);
+    /// Draws sky, clouds and land. `shift` is the time in frames, 0 to stand still.
+    pub(super) fn draw(&mut self, sky: Sky, shift: f32, album: &mut Album, scene: &mut Scene) {
+        self.paint(sky, album);
         let (left, top) = (-self.view.left as f32, -self.view.top as f32);
         scene.image(self.sky, left, top);
         let around = (self.view.art_width + 300) as f32;
@@ -179,15 +211,45 @@ impl Backdrop {
             let x = x - (x / around).floor() * around;
             scene.image(bank.image, x + left - bank.wide as f32, bank.y);
         }
+        self.wind(sky, shift, scene);
         scene.image(self.land, left, top);
-        self.water(stage, shift, scene);
+        self.water(sky, shift, scene);
+        if sky.stage != LAST && sky.stage != NIGHT_BEFORE {
+            self.sparks(sky, shift, scene);
+        }
     }
 
-    /// Reflections on the water, and reeds that pass by.
-    fn water(&self, stage: usize, shift: f32, scene: &mut Scene) {
+    /// Strokes of wind that rush by, faint.
+    fn wind(&self, sky: Sky, shift: f32, scene: &mut Scene) {
+        let wide = (self.view.art_width + 200) as f32;
+        for nth in 0..22 {
+            let (y, long) = (30.0 + (chance(nth, 61, 0) * 240.0).floor(), 20.0 + chance(nth, 62, 0) * 60.0);
+            let x = chance(nth, 63, 0) * wide - shift * (1.2 + chance(nth, 64, 0));
+            let x = (x - (x / wide).floor() * wide - 100.0 - self.view.left as f32).floor();
+            let third = (long / 3.0).floor();
+            scene.blend(x, y, long.floor(), 1.0, sky.toned(MIST[2]), 0.06);
+            scene.blend(x + third, y, third, 1.0, sky.toned(MIST[2]), 0.1);
+        }
+    }
+
+    /// Sparks that rise from the burning fen. They stay below the flight: what is orange hurts.
+    fn sparks(&self, sky: Sky, shift: f32, scene: &mut Scene) {
+        let wide = self.view.art_width as f32;
+        for nth in 0..46 {
+            let up = chance(nth, 71, 0) * 74.0 + shift * (0.1 + 0.16 * chance(nth, 72, 0));
+            let up = up - (up / 74.0).floor() * 74.0;
+            let x = chance(nth, 73, 0) * wide + shift * 0.2 + up * 0.3;
+            let x = x - (x / wide).floor() * wide - self.view.left as f32;
+            let color = if up < 24.0 { FIRE[4] } else { FIRE[3].mix(FIRE[1], up / 90.0) };
+            scene.blend(x.floor(), 299.0 - up.floor(), 1.0, 1.0, sky.toned(color), 1.0 - up / 90.0);
+        }
+    }
+
+    /// Light on the water, and reeds that rush by.
+    fn water(&self, sky: Sky, shift: f32, scene: &mut Scene) {
         let wide = (self.view.art_width + 80) as f32;
         let left = -self.view.left as f32 - 40.0;
-        let cold = stage == 2;
+        let cold = sky.stage == NIGHT_BEFORE || sky.stage == LAST && sky.light() < 0.5;
         for nth in 0..70 {
             let deep = chance(nth, 31, 0);
             let y = 304.0 + (deep * deep * 40.0).floor();
@@ -207,7 +269,7 @@ impl Backdrop {
                 kind if kind > 0.3 => FIRE[3],
                 _ => MIST[1],
             };
-            scene.blend(x, y, long.floor(), 1.0, color, 0.6);
+            scene.blend(x, y, long.floor(), 1.0, sky.toned(color), 0.6);
         }
     }
 }
@@ -220,28 +282,52 @@ fn at(stops: &[Stop], y: i32) -> (Color, Color, f32) {
     (mixed(above), mixed(below), part.clamp(0.0, 1.0))
 }
 
-fn air(out: &mut Bitmap, view: View, weather: &Weather) {
+fn air(out: &mut Bitmap, view: View, weather: &Weather, sky: Sky) {
+    let light = sky.light();
     for row in 0..view.art_height {
         let (above, below, part) = at(weather.stops, row - view.top);
+        let night = at(WEATHER[NIGHT_BEFORE].stops, row - view.top);
         for x in 0..view.art_width {
-            let step = (part * 5.0 + bayer(x, row)).floor() / 5.0;
-            out.set(x, row, above.mix(below, step.min(1.0)));
+            let step = |part: f32| ((part * 5.0 + bayer(x, row)).floor() / 5.0).min(1.0);
+            let mut color = above.mix(below, step(part));
+            if light < 1.0 {
+                color = night.0.mix(night.1, step(night.2)).mix(color, light);
+            }
+            out.set(x, row, sky.toned(color));
         }
     }
+    let stars = weather.stars + (WEATHER[NIGHT_BEFORE].stars - weather.stars) * (1.0 - light);
+    haze(out, view, weather.glow * light, sky);
     for nth in 0..260 {
         let x = (chance(nth, 1, 0) * view.art_width as f32) as i32;
         let high = chance(nth, 2, 0);
         let y = (high * high.sqrt() * (190 + view.top) as f32) as i32;
         let bright = chance(nth, 3, 0);
         if bright > 0.3 {
-            out.blend(x, y, palette::STAR, if bright > 0.9 { 2.0 * weather.stars } else { weather.stars });
+            let share = if bright > 0.9 { 2.0 * stars } else { stars };
+            out.blend(x, y, sky.toned(palette::STAR), share);
         }
     }
     let (x, y, radius) = weather.moon;
-    moon(out, x + view.left, y + view.top, radius);
+    moon(out, x + view.left, y + view.top, radius, sky);
 }
 
-fn moon(out: &mut Bitmap, mx: i32, my: i32, radius: i32) {
+/// Fire that lights the air over the horizon, here more and there less.
+fn haze(out: &mut Bitmap, view: View, glow: f32, sky: Sky) {
+    for y in HORIZON - 100..HORIZON {
+        let hot = FIRE[1].mix(FIRE[3], (y - HORIZON + 24) as f32 / 24.0);
+        for column in 0..view.art_width {
+            let reach = 90.0 * (0.55 + 0.45 * noise((column - view.left) as f32 / 70.0 + 3.0, 15));
+            let near = (1.0 - (HORIZON - y) as f32 / reach).max(0.0);
+            let step = (near * near * 0.8 * glow * 5.0 + bayer(column, y)).floor() / 5.0;
+            if step > 0.0 {
+                out.blend(column, y + view.top, sky.toned(hot), (step * 0.6).min(0.65));
+            }
+        }
+    }
+}
+
+fn moon(out: &mut Bitmap, mx: i32, my: i32, radius: i32, sky: Sky) {
     let r = radius as f32;
     let around = (r * 2.5) as i32;
     for y in -around..=around {
@@ -251,7 +337,7 @@ fn moon(out: &mut Bitmap, mx: i32, my: i32, radius: i32) {
                 let halo = (r * 2.5 - far) / (r * 1.5);
                 if halo > 0.0 && halo * halo * 0.6 > bayer(mx + x, my + y) * 0.9 {
                     let share = if far < r * 1.35 { 0.34 } else { 0.2 };
-                    out.blend(mx + x, my + y, MIST[1], share);
+                    out.blend(mx + x, my + y, sky.toned(MIST[1]), share);
                 }
                 continue;
             }
@@ -264,13 +350,13 @@ fn moon(out: &mut Bitmap, mx: i32, my: i32, radius: i32) {
             if far < r - 4.0 && sea > 0.36 + bayer(x, y) * 0.22 {
                 color = color.mix(palette::MOON_SHADE, 0.6);
             }
-            out.set(mx + x, my + y, color);
+            out.set(mx + x, my + y, sky.toned(color));
         }
     }
 }
 
-/// A cumulus cloud, lit by the moon from above and the fire from below.
-fn cloud(out: &mut Bitmap, seed: i32, weather: &Weather) {
+/// A cumulus: round heads lit by the moon from above, by the fire from below.
+fn cloud(out: &mut Bitmap, seed: i32, weather: &Weather, sky: Sky) {
     out.clear();
     let (wide, tall) = (out.width() as f32, out.height() as f32);
     let h = tall * 0.62;
@@ -286,7 +372,14 @@ fn cloud(out: &mut Bitmap, seed: i32, weather: &Weather) {
     }
     let storm = [MIST[1], MIST[0], NIGHT[3], NIGHT[2], NIGHT[1]];
     let fair = [MIST[2], MIST[1], MIST[0], NIGHT[3].mix(MIST[0], 0.5), NIGHT[3].mix(PLUM[2], 0.5)];
-    let ramp = if weather.is_stormy { storm } else { fair };
+    let mut ramp = if weather.is_stormy { storm } else { fair };
+    let glow = weather.glow * sky.light();
+    if sky.stage == LAST {
+        // The heads catch the light first.
+        let lit = [FIRE[6], FIRE[5], FIRE[4], PLUM[2], PLUM[2]];
+        let share = [0.45, 0.4, 0.3, 0.35, 0.3].map(|share: f32| share * sky.light());
+        ramp = std::array::from_fn(|tone| ramp[tone].mix(lit[tone], share[tone]));
+    }
     let floor = cy + h * 0.3;
     for y in 0..out.height() {
         for x in 0..out.width() {
@@ -307,106 +400,58 @@ fn cloud(out: &mut Bitmap, seed: i32, weather: &Weather) {
             let shade = ((1.0 - lit) * 0.42 + deep * 0.55) * ramp.len() as f32 + bayer(x, y) - 0.5;
             let mut color = ramp[(shade.max(0.0) as usize).min(ramp.len() - 1)];
             let under = (y as f32 - (floor - h * 0.42)) / (h * 0.42) + ny.max(0.0) * 0.35;
-            if under > 0.0 && under * weather.glow > bayer(x + 1, y + 2) {
+            if under > 0.0 && under * glow > bayer(x + 1, y + 2) {
                 color = color.mix(if under > 0.75 { FIRE[2] } else { FIRE[1] }, 0.5);
             }
             if floor - (y as f32) < 3.0 && chance(x, y, seed) > (floor - y as f32) / 3.0 {
                 continue;
             }
-            out.set(x, y, color);
+            out.set(x, y, sky.toned(color));
         }
-    }
-}
-
-/// Trees, fires and their reflections, banks and reeds.
-fn land(out: &mut Bitmap, view: View, weather: &Weather, stage: usize) {
-    out.clear();
-    let (left, top) = (view.left, view.top);
-    let dark = PLUM[2].mix(FIRE[0], 0.4).mix(NIGHT[1], 1.0 - weather.glow.max(0.4));
-    let bottom = view.art_height;
-    for column in 0..view.art_width {
-        let x = column - left;
-        let along = x as f32;
-        let mut tall = HORIZON as f32 - noise(along / 50.0, 41) * 4.0;
-        let grove = noise(along / 30.0, 43);
-        if grove > 0.4 {
-            tall -= ((grove - 0.4) / 0.6).sqrt() * 9.0 * (0.7 + 0.5 * noise(along / 8.0, 44));
-            tall -= noise(along / 3.0, 45) * 2.0;
-        }
-        for y in tall as i32..=303 {
-            out.set(column, y + top, dark);
-        }
-        let (near, far) = if stage == 2 { (NIGHT[1], MIST[0]) } else { (PLUM[1], FIRE[1]) };
-        for row in 303 + top..bottom {
-            let deep = (row - top - 303) as f32 / (HEIGHT - 303) as f32;
-            let step = ((deep * 6.0 + bayer(column, row)).floor() / 5.0).clamp(0.0, 1.0);
-            out.set(column, row, far.mix(near, step));
-        }
-    }
-    let fires = (26.0 * weather.glow) as i32;
-    for nth in 0..fires {
-        let x = (chance(nth, 21, 0) * WIDTH as f32) as i32 + left;
-        let tall = 2 + (chance(nth, 22, 0) * 5.0) as i32;
-        for up in 0..tall {
-            let color = [FIRE[5], FIRE[4], FIRE[3]][(up * 3 / tall) as usize % 3];
-            let half = (tall - up) / 2;
-            out.rect(x - half, 299 + top - up, 2 * half + 1, 1, color);
-        }
-    }
-    if stage == 1 {
-        mill(out, 500 + left, 312 + top);
-    }
-    for nth in 0..150 {
-        let x0 = chance(nth, 51, 0) * view.art_width as f32;
-        let tall = 8.0 + chance(nth, 52, 0) * 26.0;
-        let lean = -4.0 - chance(nth, 53, 0) * 12.0;
-        let base = HEIGHT + top;
-        for up in 0..tall as i32 {
-            let part = up as f32 / tall;
-            let wide = if part < 0.6 { 2 } else { 1 };
-            out.rect((x0 + lean * part * part) as i32, base - up, wide, 1, INK.mix(PLUM[0], 0.6));
-        }
-    }
-    for column in 0..view.art_width {
-        let bank = HEIGHT + top - 4 - (noise(column as f32 / 14.0, 66) * 6.0) as i32;
-        for row in bank..bottom {
-            out.set(column, row, INK.mix(PLUM[0], 0.5));
-        }
-    }
-}
-
-/// The mill on the horizon of the second stage.
-fn mill(out: &mut Bitmap, x: i32, y: i32) {
-    let color = PLUM[0].mix(PLUM[1], 0.5);
-    for down in 0..40 {
-        let half = 5 + down * 18 / 100;
-        out.rect(x - half, y - 40 + down, half * 2, 1, color);
-        out.set(x + half - 1, y - 40 + down, FIRE[2]);
-    }
-    out.rect(x - 6, y - 45, 12, 5, color);
-    out.rect(x - 1, y - 18, 2, 3, FIRE[4]);
-    for (dx, dy) in [(26, 9), (-9, 26), (-26, -9), (9, -26)] {
-        out.line((x, y - 43), (x + dx, y - 43 + dy), color);
-        out.line((x + dx / 3, y - 41 + dy / 3), (x + dx, y - 41 + dy), color);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sky::{HEIGHT, WIDTH};
+
+    const USUAL: Sky = Sky { stage: 0, dawn: 0, is_quiet: false };
+
+    fn painted(sky: Sky) -> Bitmap {
+        let view = View::at_scale(640, 360, WIDTH, HEIGHT, 1, 1);
+        let mut album = Album::default();
+        let mut backdrop = Backdrop::new(view, &mut album);
+        backdrop.draw(sky, 0.0, &mut album, &mut Scene::default());
+        album.image(backdrop.sky).clone()
+    }
+
+    /// The light of a sky: the sum of all channels of all pixels.
+    fn light(sky: Sky) -> u64 {
+        painted(sky).pixels().flatten().flat_map(Color::parts).map(u64::from).sum()
+    }
 
     #[test]
     fn stages_have_skies_of_their_own() {
-        let view = View::at_scale(640, 360, WIDTH, HEIGHT, 1, 1);
         let mut seen = Vec::new();
         for stage in 0..WEATHER.len() {
-            let mut album = Album::default();
-            let mut backdrop = Backdrop::new(view, &mut album);
-            backdrop.draw(stage, 0.0, &mut album, &mut Scene::default());
-            let sky = album.image(backdrop.sky).clone();
+            let sky = painted(Sky { stage, dawn: DAWN_STEPS, ..USUAL });
             assert!(sky.pixels().all(|pixel| pixel.is_some()));
             assert!(!seen.contains(&sky));
             seen.push(sky);
         }
+    }
+
+    #[test]
+    fn each_step_of_dawn_is_lighter() {
+        let lights: Vec<u64> =
+            (0..=DAWN_STEPS).map(|dawn| light(Sky { stage: LAST, dawn, ..USUAL })).collect();
+        assert!(lights.windows(2).all(|two| two[0] < two[1]), "{lights:?}");
+    }
+
+    #[test]
+    fn quiet_sky_is_two_fifths_darker() {
+        let (usual, quiet) = (light(USUAL), light(Sky { is_quiet: true, ..USUAL }));
+        assert!((55..=68).contains(&(quiet * 100 / usual)), "{quiet} of {usual}");
     }
 }

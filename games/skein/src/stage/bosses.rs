@@ -96,7 +96,19 @@ fn mark() -> Bitmap {
     out
 }
 
-/// Draws the boss of the stage, if there is one.
+/// The frame that is drawn and the one before it.
+type Frames<'a> = (&'a Skein, &'a Skein);
+
+/// Where a part is between two frames, in pixels.
+fn part_at(painter: &Painter<'_>, (now, before): Frames<'_>, nth: usize) -> (f32, f32) {
+    let part = &now.boss.parts[nth];
+    let last = &before.boss.parts[nth];
+    let is_same = before.boss.kind == now.boss.kind && last.state == part.state;
+    let (x, y) = painter.between(if is_same { last.spot() } else { part.spot() }, part.spot());
+    (x.floor(), y.floor())
+}
+
+/// The boss of the stage, if there is one.
 pub(super) fn draw(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
     let boss = &now.boss;
     if !boss.is_here() {
@@ -108,10 +120,13 @@ pub(super) fn draw(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
     let is_hurt = boss.hurt > 1 && now.frame % 4 < 2 && !painter.audience.calm;
     match boss.kind {
         1 => murmuration(painter, now, (x, y)),
-        2 => mill(painter, now, (x, y), is_hurt),
-        3 => parliament(painter, now, is_hurt),
+        2 => mill(painter, (now, before), (x, y), is_hurt),
+        3 => parliament(painter, (now, before), is_hurt),
         4 => {
             let shut = usize::from(boss.is_turned());
+            if shut == 0 {
+                super::actors::glow(painter, x - 50.0, y, 80.0);
+            }
             let image = painter.boss.hern[shut];
             let (left, top) = (x - 50.0 - hern::THROAT.0 as f32, y - hern::THROAT.1 as f32);
             painter.faded(image, left, top, 16, false);
@@ -122,7 +137,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, now: &Skein, before: &Skein) {
                 painter.scene.blend(0.0, y - 8.0, x - 60.0, 16.0, palette::BAD, 0.16);
             }
         }
-        5 => clutch(painter, now, (x, y), is_hurt),
+        5 => clutch(painter, (now, before), (x, y), is_hurt),
         _ => {}
     }
 }
@@ -177,8 +192,8 @@ fn murmuration(painter: &mut Painter<'_>, now: &Skein, (x, y): (f32, f32)) {
     );
 }
 
-fn mill(painter: &mut Painter<'_>, now: &Skein, (x, y): (f32, f32), is_hurt: bool) {
-    let boss = &now.boss;
+fn mill(painter: &mut Painter<'_>, frames: Frames<'_>, (x, y): (f32, f32), is_hurt: bool) {
+    let boss = &frames.0.boss;
     painter.image(painter.boss.tower, x - 30.0, y - 30.0);
     if boss.phase < 2 {
         let turn = usize::from(boss.turn / 1_024 % 16) % 4;
@@ -186,16 +201,16 @@ fn mill(painter: &mut Painter<'_>, now: &Skein, (x, y): (f32, f32), is_hurt: boo
     }
     let spot = if boss.phase == 0 { y } else { y + 44.0 };
     super::actors::glow(painter, x, spot, if is_hurt { 22.0 } else { 14.0 });
-    for sail in boss.parts.iter().filter(|sail| sail.state != 0) {
-        let (sx, sy) = (f32::from(sail.x), f32::from(sail.y));
+    for (nth, _) in boss.parts.iter().enumerate().filter(|(_, sail)| sail.state != 0) {
+        let (sx, sy) = part_at(painter, frames, nth);
         super::actors::glow(painter, sx, sy, 16.0);
         painter.image(painter.figures.sail, sx - 15.0, sy - 5.0);
     }
 }
 
-fn parliament(painter: &mut Painter<'_>, now: &Skein, is_hurt: bool) {
-    for owl in now.boss.parts[..3].iter().filter(|owl| owl.hp > 0) {
-        let (x, y) = (f32::from(owl.x), f32::from(owl.y));
+fn parliament(painter: &mut Painter<'_>, frames: Frames<'_>, is_hurt: bool) {
+    for (nth, _) in frames.0.boss.parts[..3].iter().enumerate().filter(|(_, owl)| owl.hp > 0) {
+        let (x, y) = part_at(painter, frames, nth);
         super::actors::glow(painter, x, y, 22.0);
         painter.faded(painter.figures.owls[1], x - 11.0, y - 10.0, 16, is_hurt);
         // A wreath of smoke makes the owls look larger.
@@ -207,10 +222,10 @@ fn parliament(painter: &mut Painter<'_>, now: &Skein, is_hurt: bool) {
     }
 }
 
-fn clutch(painter: &mut Painter<'_>, now: &Skein, (x, y): (f32, f32), is_hurt: bool) {
-    let boss = &now.boss;
-    for finger in &boss.parts {
-        draw_finger(painter, finger, is_hurt);
+fn clutch(painter: &mut Painter<'_>, frames: Frames<'_>, (x, y): (f32, f32), is_hurt: bool) {
+    let boss = &frames.0.boss;
+    for (nth, finger) in boss.parts.iter().enumerate() {
+        draw_finger(painter, finger, part_at(painter, frames, nth), is_hurt);
     }
     if boss.is_turned() {
         super::actors::glow(painter, x, y, 30.0);
@@ -225,8 +240,7 @@ fn clutch(painter: &mut Painter<'_>, now: &Skein, (x, y): (f32, f32), is_hurt: b
     }
 }
 
-fn draw_finger(painter: &mut Painter<'_>, finger: &Part, is_hurt: bool) {
-    let (x, y) = (f32::from(finger.x), f32::from(finger.y));
+fn draw_finger(painter: &mut Painter<'_>, finger: &Part, (x, y): (f32, f32), is_hurt: bool) {
     if finger.hp == 0 && y > 340.0 {
         return;
     }

@@ -41,13 +41,18 @@ pub(super) fn rain(painter: &mut Painter<'_>, now: &Skein) {
         return;
     }
     let time = if painter.audience.calm { 0.0 } else { painter.time };
-    for nth in 0..110 {
+    for nth in 0..150 {
         let x = chance(nth, 81, 0) * 760.0 - time * 1.5;
         let x = x - (x / 760.0).floor() * 760.0 - 60.0;
         let y = chance(nth, 82, 0) * 400.0 + time * 5.0;
         let y = y - (y / 380.0).floor() * 380.0 - 20.0;
-        let long = 4.0 + chance(nth, 83, 0) * 6.0;
-        painter.scene.blend(x.floor(), y.floor(), 1.0, long, palette::MIST[2], 0.2);
+        let long = 6.0 + chance(nth, 83, 0) * 9.0;
+        // Slanted by the flight: three short strokes, each one further left.
+        let third = (long / 3.0).ceil();
+        for part in 0..3 {
+            let (left, down) = (x.floor() - part as f32, y.floor() + third * part as f32);
+            painter.scene.blend(left, down, 1.0, third, palette::MIST[2], 0.2);
+        }
     }
 }
 
@@ -88,11 +93,24 @@ pub(super) fn rings(painter: &mut Painter<'_>, now: &Skein) {
         let Some(radius) = radius(&goose.ring) else { continue };
         let tint = color(which.min(SEATS));
         let (x, y) = (f32::from(goose.ring.x), f32::from(goose.ring.y));
+        fill(painter, (x, y), radius - 3, tint);
         for (inner, tint, share) in
             [(0, palette::MOON, 1.0), (1, tint.mix(Color::hex(0xff_ffff), 0.4), 1.0), (3, tint, 0.5)]
         {
             circle(painter, (x, y), (radius - inner) as f32, tint, share);
         }
+    }
+}
+
+/// The air in a ring, tinted row by row, less in the middle.
+fn fill(painter: &mut Painter<'_>, (x, y): (f32, f32), radius: i32, tint: Color) {
+    let half_of = |row: i32, radius: i32| ((radius * radius - row * row).max(0) as f32).sqrt().floor();
+    for row in -radius..=radius {
+        let (half, inner) = (half_of(row, radius), half_of(row, radius * 7 / 10));
+        let at = y.floor() + row as f32;
+        painter.scene.blend(x.floor() - half, at, half * 2.0, 1.0, tint, 0.08);
+        painter.scene.blend(x.floor() - half, at, half - inner, 1.0, tint, 0.1);
+        painter.scene.blend(x.floor() + inner, at, half - inner, 1.0, tint, 0.1);
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Made by the stage, used by its painters. Absent: places on the screen.
 
-use gaggle_scene::{Album, Bitmap, Color, ImageId, LIGHTS, Material, Part, Sprite, Tones, emblem, palette};
+use gaggle_scene::{
+    Album, Bitmap, Color, ImageId, LIGHTS, Material, Part, Sprite, Tones, bayer, emblem, palette,
+};
 
 use super::sprites::*;
 use crate::SEATS;
@@ -12,7 +14,9 @@ pub(super) const LOOKS: usize = SEATS + 1;
 /// Width and height of the image of a goose, and its breast in it.
 pub(super) const CELL: (i32, i32) = (36, 36);
 pub(super) const BREAST: (i32, i32) = (17, 25);
-/// Directions in which a dart is baked.
+/// How far baked lights reach, in pixels.
+const GLOWS: [i32; 4] = [16, 22, 30, 80];
+/// Directions of a dart.
 const DIRECTIONS: usize = 16;
 
 /// Pose of a goose.
@@ -94,6 +98,7 @@ pub(super) struct Figures {
     pub(super) palm: ImageId,
     pub(super) sail: ImageId,
     pub(super) crumb: ImageId,
+    glows: [ImageId; GLOWS.len()],
 }
 
 impl Figures {
@@ -139,10 +144,17 @@ impl Figures {
             palm: bake(&PALM, (30, 28), &[], 3),
             sail: bake(&SAIL, (30, 11), &[], 2),
             crumb: album.add(crumb()),
+            glows: GLOWS.map(|radius| album.add(light_around(radius))),
         }
     }
 
-    /// Image of a goose with this look.
+    /// Light around something that burns, so many pixels far, and half the size of its image.
+    pub(super) fn glow(&self, radius: i32) -> (ImageId, i32) {
+        let nth = GLOWS.iter().position(|baked| *baked >= radius).unwrap_or(GLOWS.len() - 1);
+        (self.glows[nth], GLOWS[nth])
+    }
+
+    /// A goose of a look.
     pub(super) fn goose(&self, look: usize, pose: Pose, light: usize) -> ImageId {
         self.geese[(look.min(LOOKS - 1) * POSES + pose as usize) * LIGHTS + light.min(LIGHTS - 1)]
     }
@@ -308,6 +320,22 @@ fn quill(color: Color) -> Bitmap {
         out.set(x, 1, shade);
     }
     out.set(12, 1, palette::MOON);
+    out
+}
+
+/// A light in dither: dense in the middle, and dark enough not to be taken for fire.
+fn light_around(radius: i32) -> Bitmap {
+    let mut out = Bitmap::new(2 * radius + 1, 2 * radius + 1);
+    let (power, tint) = if radius < 60 { (0.8, 0.45) } else { (0.55, 0.62) };
+    for y in 0..=2 * radius {
+        for x in 0..=2 * radius {
+            let (dx, dy) = ((x - radius) as f32, (y - radius) as f32);
+            let near = 1.0 - (dx * dx + dy * dy).sqrt() / radius as f32;
+            if near > 0.0 && near * near.sqrt() * power > bayer(x, y) {
+                out.set(x, y, palette::FIRE[2].mix(palette::PLUM[1], tint));
+            }
+        }
+    }
     out
 }
 

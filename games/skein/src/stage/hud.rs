@@ -161,6 +161,14 @@ pub(super) fn captions(painter: &mut Painter<'_>, now: &Skein) {
         };
         words = words.or(Some(text));
     }
+    let lead = now.course.lead;
+    // Once another goose leads it is no news any more.
+    let is_news = lead.since > 0
+        && now.frame.wrapping_sub(lead.since) < CAPTION_FRAMES
+        && now.geese[usize::from(lead.who)].wake.is_point();
+    if words.is_none() && is_news && now.persons() > 1 {
+        words = Some(format!("{} leads.", painter.name(lead.who.into())));
+    }
     if let Some(words) = words {
         let handle = painter.scene.text(&words, 320.0, 70.0, palette::MOON).centered().bold();
         handle.tracked(1).outlined(palette::INK);

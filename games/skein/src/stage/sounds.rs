@@ -25,8 +25,8 @@ const fn r(name: &'static str, spread: f32, voices: &'static [Voice]) -> Recipe 
     Recipe { name, spread, voices }
 }
 
-/// Recipes in the order of their numbers.
-pub const RECIPES: [Recipe; 22] = [
+/// The sounds of the game, in the order of their numbers.
+pub const RECIPES: [Recipe; 30] = [
     r("volley", 0.06, &[v(Noise, 0.0, 0.0, 26.0, 0.12).through(Band, 3200.0, 1800.0, 1.2)]),
     r(
         "kill",
@@ -73,7 +73,7 @@ pub const RECIPES: [Recipe; 22] = [
         &[v(Triangle, 392.0, 784.0, 140.0, 0.4), v(Triangle, 988.0, 988.0, 120.0, 0.35).after(120.0)],
     ),
     r("lost", 0.0, &[v(Sine, 220.0, 70.0, 500.0, 0.45)]),
-    r("crumb", 0.2, &[v(Triangle, 1047.0, 1047.0, 40.0, 0.25)]),
+    r("crumb", 0.0, &[v(Triangle, 1047.0, 1047.0, 40.0, 0.25)]),
     r("thunder mark", 0.0, &[v(Noise, 0.0, 0.0, 900.0, 0.15).through(Low, 220.0, 160.0, 0.7)]),
     r(
         "thunder",
@@ -95,10 +95,24 @@ pub const RECIPES: [Recipe; 22] = [
     r("off", 0.0, &[v(Square, 587.3, 587.3, 260.0, 0.3).through(Low, 1800.0, 1200.0, 0.7)]),
     r("join", 0.0, &[v(Triangle, 523.3, 659.3, 120.0, 0.3)]),
     r("hurt", 0.1, &[v(Noise, 0.0, 0.0, 30.0, 0.2).through(Band, 1200.0, 800.0, 1.0)]),
+    r("warn", 0.02, &[v(Triangle, 587.0, 392.0, 150.0, 0.22)]),
+    // A run of crumbs climbs a scale of five notes.
+    r("crumb 2", 0.0, &[v(Triangle, 1175.0, 1175.0, 40.0, 0.25)]),
+    r("crumb 3", 0.0, &[v(Triangle, 1319.0, 1319.0, 40.0, 0.25)]),
+    r("crumb 4", 0.0, &[v(Triangle, 1568.0, 1568.0, 40.0, 0.25)]),
+    r("crumb 5", 0.0, &[v(Triangle, 1760.0, 1760.0, 40.0, 0.25)]),
+    r("crumb 6", 0.0, &[v(Triangle, 2093.0, 2093.0, 40.0, 0.25)]),
+    r("crumb 7", 0.0, &[v(Triangle, 2349.0, 2349.0, 40.0, 0.25)]),
+    r("crumb 8", 0.0, &[v(Triangle, 2637.0, 2637.0, 60.0, 0.25)]),
 ];
 
 /// Recipe of the volley, which has no event.
 const VOLLEY: u16 = 0;
+/// Numbers of the first crumb of a run, and of the second and the last.
+const CRUMB: u16 = 13;
+const CRUMBS: (u16, u16) = (23, 29);
+/// Frames from one crumb to the next of a run at most.
+const RUN_FRAMES: u32 = 40;
 
 /// Recipe number of a game event.
 pub fn recipe(mark: &Mark) -> Option<u16> {
@@ -115,12 +129,13 @@ pub fn recipe(mark: &Mark) -> Option<u16> {
         Kind::Fall => 10,
         Kind::Caught => 11,
         Kind::Lost => 12,
-        Kind::Crumb => 13,
+        Kind::Crumb => CRUMB,
         Kind::ThunderMark => 14,
         Kind::Thunder => 15,
         Kind::BossPhase | Kind::BossUp | Kind::Over => 16,
         Kind::BossDown => 17,
-        Kind::Warn | Kind::Wave => 18,
+        Kind::Wave => 18,
+        Kind::Warn => 22,
         Kind::Stage => 19,
         Kind::Join | Kind::Spare | Kind::Roost => 20,
         Kind::Hurt => 21,
@@ -133,12 +148,38 @@ fn apart(kind: Kind) -> u8 {
     match kind {
         Kind::Graze | Kind::Kill => 4,
         Kind::Hurt | Kind::Crumb => 3,
+        Kind::Warn => 6,
         Kind::Wake | Kind::Point => 20,
         _ => 0,
     }
 }
 
-/// Adds the cues of the last frames.
+/// Crumbs the same goose took before this one, without a long pause.
+fn run_before(game: &Skein, crumb: &Mark) -> u16 {
+    let mut frames: Vec<u32> = game
+        .marks
+        .recent(game.frame, RECENT + 8 * RUN_FRAMES)
+        .filter(|mark| mark.kind == Kind::Crumb && mark.who == crumb.who)
+        .map(|mark| crumb.frame.wrapping_sub(mark.frame))
+        // What is later than the crumb is not before it.
+        .filter(|ago| (1..u32::MAX / 2).contains(ago))
+        .collect();
+    frames.sort_unstable();
+    frames.dedup();
+    let mut last = 0;
+    let run = frames.into_iter().take_while(|ago| ago - std::mem::replace(&mut last, *ago) <= RUN_FRAMES);
+    run.count() as u16
+}
+
+/// The recipe of a crumb after so many of its run.
+fn in_run(before: u16) -> u16 {
+    match before {
+        0 => CRUMB,
+        _ => (CRUMBS.0 + before - 1).min(CRUMBS.1),
+    }
+}
+
+/// What is to be heard at this frame.
 pub(super) fn cues(game: &Skein, audience: &Audience<'_>, out: &mut Vec<Cue>) {
     let own = |seat: usize| audience.own.get(seat).copied().unwrap_or(false);
     for mark in game.marks.recent(game.frame, RECENT) {
@@ -146,7 +187,10 @@ pub(super) fn cues(game: &Skein, audience: &Audience<'_>, out: &mut Vec<Cue>) {
         // Events of a single goose are heard by its player only.
         let is_private =
             matches!(mark.kind, Kind::Wake | Kind::Point | Kind::Winded | Kind::Graze | Kind::Peep);
-        let Some(recipe) = recipe(mark).filter(|_| is_own || !is_private) else { continue };
+        let Some(mut recipe) = recipe(mark).filter(|_| is_own || !is_private) else { continue };
+        if mark.kind == Kind::Crumb {
+            recipe = in_run(run_before(game, mark));
+        }
         let who = if mark.kind == Kind::Kill { 0 } else { u16::from(mark.who) };
         let id = CueId { frame: mark.frame, kind: mark.kind as u16, who };
         out.push(Cue { id, recipe, pan: pan(mark.x), own: is_own, apart: apart(mark.kind) });
@@ -183,7 +227,28 @@ mod tests {
                 }
             }
         }
+        (0..20).for_each(|before| used[usize::from(in_run(before))] = true);
         assert!(used.iter().all(|used| *used), "{used:?}");
         assert!(RECIPES.iter().all(|recipe| !recipe.voices.is_empty()));
+    }
+
+    #[test]
+    fn crumbs_of_run_climb_and_pause_begins_anew() {
+        let mut game = Skein::new(crate::Setup::default(), 1);
+        let pitches: Vec<u16> = [10, 14, 30, 60, 140, 150]
+            .into_iter()
+            .map(|frame| {
+                game.frame = frame;
+                game.mark(Mark::at(Kind::Crumb, 2, (0, 0)));
+                let mut cues = Vec::new();
+                super::cues(&game, &Audience::default(), &mut cues);
+                cues.iter().find(|cue| cue.id.frame == frame).expect("it is heard").recipe
+            })
+            .collect();
+        assert_eq!(pitches, [13, 23, 24, 25, 13, 23]);
+        // A crumb keeps its pitch while the next are taken.
+        let mut cues = Vec::new();
+        super::cues(&game, &Audience::default(), &mut cues);
+        assert_eq!(cues.iter().find(|cue| cue.id.frame == 140).expect("still told").recipe, 13);
     }
 }
