@@ -12,7 +12,7 @@ use gaggle::{
     GameEngine, HostCommand, JoinTarget, LeaveCause, Phase, RoomConfig, RoomEvent, StartMode, TimelineConfig,
 };
 use gaggle_link::sim::Conditions;
-use presses::{BROKEN, Cluster, House, Presses, expect_one_match};
+use presses::{BROKEN, Cluster, Presses, TestRoom, expect_one_match};
 use starters::Drill;
 
 fn lockstep(index: usize) -> RoomConfig {
@@ -53,12 +53,12 @@ fn partings(cluster: &Cluster, index: usize) -> Vec<LeaveCause> {
     cluster.told[index].iter().filter_map(parting).collect()
 }
 
-fn count(town: &Cluster, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
-    town.told[house].iter().filter(|event| what(event)).count()
+fn count(cluster: &Cluster, index: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
+    cluster.told[index].iter().filter(|event| what(event)).count()
 }
 
-fn stalls(town: &mut Cluster, house: usize) -> u64 {
-    town.room(house).stats().stalled_ticks
+fn stalls(cluster: &mut Cluster, index: usize) -> u64 {
+    cluster.room(index).stats().stalled_ticks
 }
 
 #[test]
@@ -148,56 +148,56 @@ fn suspended_lockstep_page_is_not_waited_for() {
 
 #[test]
 fn halves_of_split_lockstep_room_become_one_match() {
-    let mut town = playing(4);
-    let between = |town: &mut Cluster, conditions: Conditions| {
+    let mut cluster = playing(4);
+    let between = |cluster: &mut Cluster, conditions: Conditions| {
         for (a, b) in [(0, 2), (0, 3), (1, 2), (1, 3)] {
-            town.weather_between(a, b, conditions);
+            cluster.weather_between(a, b, conditions);
         }
     };
-    between(&mut town, Conditions { is_cut: true, ..Conditions::default() });
-    town.run_ms(8_000);
-    let here = [0, 1, 2, 3].map(|house| town.room(house).game().here.count_ones());
-    assert_eq!(here, [2; 4], "each half plays without the other: {}", town.describe());
-    let frames = [0, 2].map(|house| town.room(house).game().frame);
-    town.run_ms(2_000);
-    for (house, frame) in [0, 2].into_iter().zip(frames) {
-        assert!(town.room(house).game().frame - frame >= 110, "{house}: {}", town.describe());
+    between(&mut cluster, Conditions { is_cut: true, ..Conditions::default() });
+    cluster.run_ms(8_000);
+    let here = [0, 1, 2, 3].map(|index| cluster.room(index).game().here.count_ones());
+    assert_eq!(here, [2; 4], "each half plays without the other: {}", cluster.describe());
+    let frames = [0, 2].map(|index| cluster.room(index).game().frame);
+    cluster.run_ms(2_000);
+    for (index, frame) in [0, 2].into_iter().zip(frames) {
+        assert!(cluster.room(index).game().frame - frame >= 110, "{index}: {}", cluster.describe());
     }
-    town.told.iter_mut().for_each(Vec::clear);
-    between(&mut town, Conditions::latency_ms(40));
-    town.run_until("they are in one match again", 15_000, |town| {
-        let branches = [0, 1, 2, 3].map(|house| town.room(house).session().branch_id());
+    cluster.told.iter_mut().for_each(Vec::clear);
+    between(&mut cluster, Conditions::latency_ms(40));
+    cluster.run_until("they are in one match again", 15_000, |cluster| {
+        let branches = [0, 1, 2, 3].map(|index| cluster.room(index).session().branch_id());
         branches.iter().all(|branch| *branch == branches[0])
-            && (0..4).all(|house| town.room(house).game().here == 0b1111)
+            && (0..4).all(|index| cluster.room(index).game().here == 0b1111)
     });
-    town.run_ms(2_000);
+    cluster.run_ms(2_000);
     let abandoned =
-        [0, 1, 2, 3].map(|house| count(&town, house, |event| matches!(event, RoomEvent::BranchAbandoned)));
+        [0, 1, 2, 3].map(|index| count(&cluster, index, |event| matches!(event, RoomEvent::BranchAbandoned)));
     assert!(abandoned == [0, 0, 1, 1] || abandoned == [1, 1, 0, 0], "one half comes over: {abandoned:?}");
-    expect_lockstep(&mut town, &[0, 1, 2, 3]);
+    expect_lockstep(&mut cluster, &[0, 1, 2, 3]);
 }
 
 #[test]
 fn wrong_state_in_lockstep_room_is_replaced() {
-    let mut town = playing(3);
-    let before = [0, 1].map(|house| stalls(&mut town, house));
+    let mut cluster = playing(3);
+    let before = [0, 1].map(|index| stalls(&mut cluster, index));
     BROKEN.set(Some(2));
-    town.run_ms(300);
+    cluster.run_ms(300);
     BROKEN.set(None);
-    town.run_ms(6_000);
+    cluster.run_ms(6_000);
     let member =
-        town.room(2).members().into_iter().find(|member| member.is_local).expect("it is in the room");
-    for house in 0..3 {
+        cluster.room(2).members().into_iter().find(|member| member.is_local).expect("it is in the room");
+    for index in 0..3 {
         let detected = |event: &RoomEvent| matches!(event, RoomEvent::DesyncDetected { .. });
         let recovered = |event: &RoomEvent| matches!(event, RoomEvent::DesyncRecovered { peer, .. } if *peer == member.peer);
-        assert!(count(&town, house, detected) >= 1, "{}", town.describe());
-        assert_eq!(count(&town, house, recovered), 1, "{}", town.describe());
+        assert!(count(&cluster, index, detected) >= 1, "{}", cluster.describe());
+        assert_eq!(count(&cluster, index, recovered), 1, "{}", cluster.describe());
     }
-    assert_eq!([0, 1].map(|house| stalls(&mut town, house)), before, "no peer waits for it");
-    let bundle = town.room(2).take_desync_bundle().expect("what it had and what it took over");
+    assert_eq!([0, 1].map(|index| stalls(&mut cluster, index)), before, "no peer waits for it");
+    let bundle = cluster.room(2).take_desync_bundle().expect("what it had and what it took over");
     let diff = bundle.diff::<Presses>().expect("a whole bundle");
     assert!(diff.differences.iter().any(|field| field.contains("counts[3]")), "{diff:?}");
-    expect_lockstep(&mut town, &[0, 1, 2]);
+    expect_lockstep(&mut cluster, &[0, 1, 2]);
 }
 
 #[test]
