@@ -235,9 +235,8 @@ impl World {
             referee.mark_records_written();
         }
         referee.expect_answers(living.into_iter());
-        let was_asking = referee.phase() == RefereePhase::Asking;
         referee.tick(self.now);
-        if was_asking && referee.phase() == RefereePhase::Running {
+        if referee.phase() == RefereePhase::Running {
             self.match_id = referee.lineage().match_id();
         }
         // Records that are not written yet are told to no client.

@@ -446,7 +446,7 @@ impl Referee {
     }
 
     fn take_answer(&mut self, peer: PeerId, lineage: Lineage, bytes: &[u8]) -> Result<(), Fault> {
-        if lineage.epoch() >= self.epoch || lineage.match_id() != self.lineage.match_id() {
+        if lineage.epoch() >= self.epoch || !lineage.is_of_family(&self.lineage) {
             return Err(Fault::BadAnswer);
         }
         let shape = self.sealer.log().shape();

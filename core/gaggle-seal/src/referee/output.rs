@@ -110,10 +110,8 @@ impl Referee {
 
     /// A new match, because no client holds any frame: no earlier log belongs to it.
     pub(super) fn anew(&self, lost: Frame) -> (Lineage, Log) {
-        let epoch = u64::from(self.epoch.0).rotate_left(32);
-        let match_id = self.lineage.match_id() ^ epoch ^ u64::from(lost.number());
         let log = Log::new(self.sealer.log().shape(), self.config.history_frames, self.config.lookahead());
-        (Lineage::founded(match_id, self.epoch), log)
+        (self.lineage.anew(self.epoch, lost), log)
     }
 
     fn finish_draining(&mut self) {
