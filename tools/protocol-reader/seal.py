@@ -1,4 +1,4 @@
-"""Packets, messages and journals of sealed matches: docs/protocol/9-seal.md.
+"""Packets, messages and journals of sealed matches: docs/protocol/9-seal*.md.
 
 The vectors are of a match with three slots and values of one byte. Absent: what a log says, which
 blocks need; frames are read as what changes in them.
@@ -6,7 +6,7 @@ blocks need; frames are read as what changes in them.
 
 from wire import Bits, Malformed, Reader, at_most, xxh64
 
-SLOTS, VALUE = 3, 1
+SLOTS, VALUE, PIECE = 3, 1, 8192
 WHY = ("goodbye", "silent", "removed", "replaced")
 OVER = ("left", "closed", "draining", "fault")
 
@@ -189,7 +189,7 @@ def frames(r):
 
 def message(data):
     r = Reader(data)
-    code = at_most(r.u8(), 6)
+    code = at_most(r.u8(), 13)
     if code == 1:
         found = ["Enter"] + ([lineage(r), r.u32()] if r.flag() else [])
     elif code == 2:
@@ -199,13 +199,40 @@ def message(data):
     elif code == 4:
         found = ["Terms", lineage(r)]
     elif code == 5:
-        found = ["Snapshot", lineage(r), r.counted(16 << 20).hex(), checkpoint(r)]
+        found = ["Snapshot", lineage(r), *state(r)]
+        found += [r.take(min(found[-1], PIECE)).hex(), checkpoint(r)]
     elif code == 6:
         found = ["Over", OVER[at_most(r.u8(), 3)]]
+    elif code == 7:
+        found = hello(r)
+    elif code == 8:
+        found = ["Ask", r.u32(), r.u32()]
+    elif code == 9:
+        found = ["Offer", *state(r), r.u32(), f"{r.u64():016x}"]
+    elif code == 10:
+        found = ["Piece", r.u32(), r.varint(0xFFFFFFFF), r.rest().hex()]
+    elif code == 11:
+        found = ["Got", r.u32(), r.varint(0xFFFFFFFF)]
+    elif code == 12:
+        found = ["Check", r.u32(), f"{r.u64():016x}", f"{r.u64():016x}", r.u8()]
+    elif code == 13:
+        found = ["Verdict", r.u32(), "log" if r.flag() else "state"]
     else:
         raise Malformed("message")
     r.finish()
     return found
+
+
+def state(r):
+    return [r.u32(), f"{r.u64():016x}", r.varint(16 << 20)]
+
+
+def hello(r):
+    if r.u8() != 1:
+        raise Malformed("version")
+    found = ["Hello", r.u32(), "spectator" if r.flag() else "player"]
+    found.append([f"{r.u64():016x}" for _ in range(3)])
+    return found + [[r.varint(0xFFFFFFFF) for _ in range(13)]]
 
 
 def journal(data):

@@ -31,7 +31,7 @@ pub use link_conditioner::LinkConditioner;
 pub use mesh::Mesh;
 pub use multipath_mesh::{MeshConfig, MultipathMesh, SignaledCarrier};
 pub use negotiator::{NegotiationCommand, Negotiator};
-pub use paths::{ConnectCarrier, Path, PathChanged, PathConfig, PathReason, PathSelector};
+pub use paths::{ConnectCarrier, Path, PathChanged, PathConfig, PathReason, PathSelector, probe_answer};
 pub use signal::{CANDIDATE_BYTES_MAX, Candidate, DESCRIPTION_BYTES_MAX, Signal, SignalBody};
 pub use stats::LinkStats;
 pub use transport::{SendError, Transport};

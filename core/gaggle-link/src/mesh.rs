@@ -19,6 +19,12 @@ pub trait Mesh: Transport {
     /// Adds a member and connects to it. No effect on an existing link.
     fn add_peer(&mut self, now: Micros, peer: PeerId);
 
+    /// Adds a server that is a member at the relay itself, and connects to it there: it has no
+    /// direct path and gets no signals. Without a relay the link never opens.
+    fn add_server(&mut self, now: Micros, server: PeerId) {
+        self.add_peer(now, server);
+    }
+
     /// Removes a member: its link ends, and it cannot connect again.
     fn remove_peer(&mut self, now: Micros, peer: PeerId);
 

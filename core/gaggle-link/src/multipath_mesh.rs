@@ -198,6 +198,11 @@ impl<D: SignaledCarrier, L: RelaySocket> Mesh for MultipathMesh<D, L> {
         }
     }
 
+    fn add_server(&mut self, now: Micros, server: PeerId) {
+        self.paths_mut().mark_server(server);
+        self.add_peer(now, server);
+    }
+
     fn remove_peer(&mut self, now: Micros, peer: PeerId) {
         self.members.remove(&peer);
         self.lost.retain(|(_, lost)| *lost != peer);

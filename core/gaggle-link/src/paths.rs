@@ -145,6 +145,13 @@ fn probe(kind: u8, token: u32) -> [u8; 5] {
     [kind, a, b, c, d]
 }
 
+/// The answer to a datagram that probes a path. A server that is a carrier of its own links sends
+/// it, and passes probes and answers to no link.
+pub fn probe_answer(datagram: &[u8]) -> Option<[u8; 5]> {
+    let [QUESTION, token @ ..] = datagram else { return None };
+    <[u8; 4]>::try_from(token).ok().map(|token| probe(ANSWER, u32::from_le_bytes(token)))
+}
+
 fn is_probe(datagram: &[u8]) -> bool {
     datagram.len() == 5 && matches!(datagram[0], QUESTION | ANSWER)
 }
@@ -161,6 +168,8 @@ pub struct PathSelector<C> {
     pairs: Vec<Pair>,
     /// Peers that may connect; all if there is no list.
     guests: Option<VecSet<PeerId>>,
+    /// Peers that have no direct path, and no signals.
+    servers: VecSet<PeerId>,
     /// Peers to be invited to the relay.
     invitations: VecDeque<PeerId>,
     changes: VecDeque<PathChanged>,
@@ -184,6 +193,7 @@ impl<C: Carriers> PathSelector<C> {
             carriers,
             pairs: Vec::new(),
             guests: None,
+            servers: VecSet::new(),
             invitations: VecDeque::new(),
             changes: VecDeque::new(),
             told: VecDeque::new(),
@@ -209,6 +219,12 @@ impl<C: Carriers> PathSelector<C> {
     pub fn connect(&mut self, now: Micros, peer: PeerId) {
         self.pair(now, peer).wanted = true;
         self.advance(now);
+    }
+
+    /// Marks a peer as a server at the relay: it has no direct path and is not invited. Takes effect
+    /// with the next connection.
+    pub fn mark_server(&mut self, peer: PeerId) {
+        self.servers.insert(peer);
     }
 
     /// From now on only allowed peers may connect; others are rejected on every path.
@@ -270,7 +286,9 @@ impl<C: Carriers> PathSelector<C> {
         let index = match self.pairs.binary_search_by_key(&peer, |pair| pair.peer) {
             Ok(index) => index,
             Err(index) => {
-                let usable = Path::ALL.map(|path| self.is_usable(path));
+                let is_server = self.servers.contains(&peer);
+                let is_usable = |path| self.is_usable(path) && !(is_server && path == Path::Direct);
+                let usable = Path::ALL.map(is_usable);
                 self.pairs.insert(index, Pair::new(peer, usable, now));
                 index
             }
@@ -290,7 +308,7 @@ impl<C: Carriers> PathSelector<C> {
                 Step::Rest => index += 1,
                 Step::Connect { path, invite } => {
                     self.carriers.connect(now, path, peer);
-                    if invite && !self.invitations.contains(&peer) {
+                    if invite && !self.servers.contains(&peer) && !self.invitations.contains(&peer) {
                         self.invitations.push_back(peer);
                     }
                 }

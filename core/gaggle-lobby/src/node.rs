@@ -404,6 +404,17 @@ impl Node {
         self.rooms.values().map(|copy| &copy.view)
     }
 
+    /// A room as its members see it, if this node knows the room.
+    pub fn room(&self, room: RoomId) -> Option<&crate::view::RoomView> {
+        self.rooms.get(room).map(|copy| &copy.view)
+    }
+
+    /// Settings of the mode that a room of this node plays.
+    pub fn mode_of(&self, room: RoomId) -> Option<&crate::rules::ModeConfig> {
+        let view = self.room(room)?;
+        self.rules.mode(&view.game, &view.mode).ok()
+    }
+
     /// Whether a peer is a member of the room, as far as this node knows. Used by relays, which
     /// serve the members of one room and have checked a ticket before.
     pub fn is_member(&self, room: RoomId, peer: PeerId) -> bool {

@@ -166,6 +166,8 @@ pub struct ModeConfig {
     pub score_per_second_max: Option<u32>,
     /// Highest valid level.
     pub level_max: u32,
+    /// Whether a referee on the server seals the inputs of this mode's matches.
+    pub referee: bool,
 }
 
 impl Default for ModeConfig {
@@ -181,6 +183,7 @@ impl Default for ModeConfig {
             score_max: 10_000_000,
             score_per_second_max: Some(1_000),
             level_max: 1_000,
+            referee: false,
         }
     }
 }

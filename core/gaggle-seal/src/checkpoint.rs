@@ -137,12 +137,12 @@ fn read_row(
 /// Appends a log from a kept frame on: a checkpoint, and the frames after it.
 pub(crate) fn write_extract(log: &Log, from: Frame, out: &mut Vec<u8>) {
     write(log, from, out);
-    write_frames(log, from, out);
+    write_frames(log, from, log.sealed(), out);
 }
 
-/// Appends all frames after a kept one: the last frame, and blocks up to the end of the bytes.
-pub(crate) fn write_frames(log: &Log, from: Frame, out: &mut Vec<u8>) {
-    let sealed = log.sealed();
+/// Appends the frames after a kept one up to another: the last frame, and blocks up to the end of
+/// the bytes.
+pub(crate) fn write_frames(log: &Log, from: Frame, sealed: Frame, out: &mut Vec<u8>) {
     out.extend_from_slice(&sealed.number().to_le_bytes());
     let lanes = log.shape().lanes();
     let stride = if lanes == 1 { sealed.since(from).max(1) } else { LANE_STRIDE };

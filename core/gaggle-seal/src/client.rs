@@ -4,6 +4,7 @@
 //! contains. Absent: the game, input types, the speed of the clock, sockets.
 
 mod events;
+mod messages;
 mod own;
 
 use std::collections::VecDeque;
@@ -11,18 +12,18 @@ use std::collections::VecDeque;
 use gaggle_kit::{BitReader, BitWriter, ByteReader, DecodeError, Frame, Micros};
 
 use crate::ablation::{Ablation, Rule};
-use crate::checkpoint;
 use crate::clocks::Clocks;
 use crate::config::{ConfigError, SealConfig};
+use crate::hello::Build;
 use crate::lanes;
 use crate::lineage::{Epoch, Lineage};
 use crate::log::{Cell, Log};
-use crate::message::Message;
 use crate::packet::{ENTRIES_MAX, Merged, Up, complete};
 use crate::roster::StreamId;
 use crate::shape::{PACKET_BYTES_MAX, Shape, StreamSlots};
 use events::Events;
 pub use events::{ClientError, ClientEvent, ClientPhase, ClientTransmit};
+use messages::States;
 pub use own::EntryError;
 use own::OwnEntries;
 
@@ -34,7 +35,9 @@ const ENTER_INTERVAL: Micros = Micros::from_millis(500);
 pub struct Client {
     config: SealConfig,
     stream: StreamId,
+    /// Empty for a spectator.
     slots: StreamSlots,
+    build: Build,
     phase: ClientPhase,
     log: Log,
     lineage: Option<Lineage>,
@@ -47,14 +50,10 @@ pub struct Client {
     held: Frame,
     /// Flags the client sends beside its entries.
     says: Says,
-    clocks: Clocks,
-    /// How early own entries arrive at the referee, in quarter frames.
-    low: Option<i8>,
-    entered_at: Option<Micros>,
-    is_packet_due: bool,
+    link: LinkState,
+    states: States,
     now: Micros,
-    buffer: Vec<u8>,
-    outbox: VecDeque<Vec<u8>>,
+    out: Outbox,
     events: Events,
     ablation: Ablation,
 }
@@ -67,6 +66,31 @@ struct Says {
     has_gap: bool,
 }
 
+/// What is known of the link to the referee.
+#[derive(Debug, Default)]
+struct LinkState {
+    clocks: Clocks,
+    /// How early own entries arrive at the referee, in quarter frames.
+    low: Option<i8>,
+    entered_at: Option<Micros>,
+    /// `None` once the loss of the referee was reported, and before there was a link.
+    heard_at: Option<Micros>,
+}
+
+impl LinkState {
+    const fn heard(&mut self, now: Micros) {
+        self.heard_at = Some(now);
+    }
+}
+
+/// What waits to be sent.
+#[derive(Debug)]
+struct Outbox {
+    messages: VecDeque<(u8, Vec<u8>)>,
+    is_packet_due: bool,
+    buffer: Vec<u8>,
+}
+
 impl Client {
     /// A client of this stream, which plays in these slots once it is ready.
     ///
@@ -74,6 +98,21 @@ impl Client {
     /// If the settings are out of range.
     pub fn new(config: SealConfig, stream: StreamId, slots: StreamSlots) -> Result<Client, ConfigError> {
         Client::with_ablation(config, stream, slots, Ablation::default())
+    }
+
+    /// A client that follows the match without a slot.
+    ///
+    /// # Errors
+    /// If the settings are out of range.
+    pub fn spectator(config: SealConfig, stream: StreamId) -> Result<Client, ConfigError> {
+        Client::new(config, stream, StreamSlots::default())
+    }
+
+    /// Sets the fingerprints that the referee compares with those of its room.
+    #[must_use]
+    pub const fn with_build(mut self, build: Build) -> Client {
+        self.build = build;
+        self
     }
 
     pub(crate) fn with_ablation(
@@ -86,6 +125,7 @@ impl Client {
         Ok(Client {
             stream,
             slots,
+            build: Build::default(),
             phase: ClientPhase::Entering,
             log: Log::new(shape, config.history_frames, config.lookahead()),
             lineage: None,
@@ -94,13 +134,14 @@ impl Client {
             own: OwnEntries::new(slots.len(), shape.value_bytes()),
             held: Frame::START,
             says: Says::default(),
-            clocks: Clocks::default(),
-            low: None,
-            entered_at: None,
-            is_packet_due: false,
+            link: LinkState::default(),
+            states: States::default(),
             now: Micros::ZERO,
-            buffer: Vec::with_capacity(PACKET_BYTES_MAX),
-            outbox: VecDeque::new(),
+            out: Outbox {
+                messages: VecDeque::new(),
+                is_packet_due: false,
+                buffer: Vec::with_capacity(PACKET_BYTES_MAX),
+            },
             events: Events::default(),
             config,
             ablation,
@@ -135,6 +176,7 @@ impl Client {
     /// Whether all own slots have this stream's row in the last sealed frame.
     pub fn is_playing(&self) -> bool {
         self.phase == ClientPhase::Following
+            && !self.slots.is_empty()
             && self.slots.iter().all(|slot| self.log.has_row(slot, self.stream))
     }
 
@@ -157,17 +199,22 @@ impl Client {
     /// 5th percentile of how early own entries were, in quarter frames, as the referee last
     /// reported.
     pub const fn low_slack_quarters(&self) -> Option<i8> {
-        self.low
+        self.link.low
     }
 
     /// Last round trip to the referee.
     pub fn rtt(&self) -> Option<Micros> {
-        self.clocks.rtt()
+        self.link.clocks.rtt()
     }
 
     /// The clock jumped: earlier measurements are void.
     pub const fn forget_slack(&mut self) {
-        self.low = None;
+        self.link.low = None;
+    }
+
+    /// Whether it follows the match without a slot.
+    pub const fn is_spectator(&self) -> bool {
+        self.slots.is_empty()
     }
 
     /// Sets the entry of a frame: for each own slot a value, or `None` to repeat the entry before.
@@ -198,53 +245,36 @@ impl Client {
         self.says.is_leaving = true;
     }
 
-    /// Handles a new link to a referee, which is told the held frames.
-    pub fn handle_connected(&mut self, now: Micros) {
-        self.now = now;
-        self.clocks = Clocks::default();
-        self.entered_at = None;
-        self.enter();
-    }
-
     /// Advances time, once per frame.
     pub fn tick(&mut self, now: Micros) {
         self.now = self.now.max(now);
         match self.phase {
             ClientPhase::Entering => self.enter(),
-            ClientPhase::Following => self.is_packet_due = true,
-            ClientPhase::Over(_) => {}
+            ClientPhase::Following => self.out.is_packet_due = true,
+            ClientPhase::Over(_) => return,
         }
-    }
-
-    fn enter(&mut self) {
-        if self.entered_at.is_some_and(|at| self.now.since(at) < ENTER_INTERVAL)
-            || matches!(self.phase, ClientPhase::Over(_))
-        {
-            return;
+        let is_lost = |heard: &mut Micros| self.now.since(*heard) >= self.config.abandon_timeout;
+        if self.link.heard_at.take_if(is_lost).is_some() {
+            self.events.push(ClientEvent::RefereeLost);
         }
-        self.entered_at = Some(self.now);
-        let held = self.lineage.clone().filter(|_| self.phase == ClientPhase::Following);
-        self.send(&Message::Enter(held.map(|lineage| (lineage, self.log.sealed()))));
-    }
-
-    fn send(&mut self, message: &Message<'_>) {
-        let mut bytes = Vec::new();
-        message.write(&mut bytes);
-        self.outbox.push_back(bytes);
     }
 
     /// Next packet or message to send.
     pub fn poll_transmit(&mut self) -> Option<ClientTransmit<'_>> {
-        if let Some(message) = self.outbox.pop_front() {
-            self.buffer.clear();
-            self.buffer.extend_from_slice(&message);
-            return Some(ClientTransmit { is_reliable: true, bytes: &self.buffer });
-        }
-        if !std::mem::take(&mut self.is_packet_due) {
+        let (mut is_reliable, mut stream) = (true, 0);
+        if let Some((number, message)) = self.out.messages.pop_front() {
+            stream = number;
+            self.out.buffer.clear();
+            self.out.buffer.extend_from_slice(&message);
+        } else if self.write_piece() {
+            stream = 1;
+        } else if std::mem::take(&mut self.out.is_packet_due) {
+            is_reliable = false;
+            self.write_packet();
+        } else {
             return None;
         }
-        self.write_packet();
-        Some(ClientTransmit { is_reliable: false, bytes: &self.buffer })
+        Some(ClientTransmit { is_reliable, stream, bytes: &self.out.buffer })
     }
 
     fn write_packet(&mut self) {
@@ -253,7 +283,7 @@ impl Client {
         let has_lanes = (0..lanes).any(|lane| self.log.sealed_lane(lane) > sealed);
         let epoch = self.lineage.as_ref().map_or(Epoch(0), Lineage::epoch);
         let mut most = ENTRIES_MAX;
-        self.buffer.clear();
+        self.out.buffer.clear();
         let mut up = Up {
             epoch_low: epoch.low(),
             incarnation_low: self.stream.incarnation as u8,
@@ -261,7 +291,7 @@ impl Client {
             is_ready: self.says.is_ready && !self.says.is_leaving && !self.is_playing(),
             is_leaving: self.says.is_leaving,
             has_gap: std::mem::take(&mut self.says.has_gap),
-            time: self.clocks.due(self.now),
+            time: self.link.clocks.due(self.now),
             has_lanes,
             has_entries: false,
             has_passive: false,
@@ -287,8 +317,8 @@ impl Client {
             }
             up.has_entries = span.is_some();
             up.has_passive = span.is_some_and(|span| span.passive != 0);
-            up.write(&mut self.buffer);
-            self.buffer.extend_from_slice(w.finish());
+            up.write(&mut self.out.buffer);
+            self.out.buffer.extend_from_slice(w.finish());
             return;
         }
     }
@@ -314,6 +344,7 @@ impl Client {
         };
         let mut r = ByteReader::new(bytes);
         let head = Merged::read(&mut r)?;
+        self.link.heard(self.now);
         let is_of_term = head.epoch.0 == u32::from(lineage.epoch().low());
         let is_for_us = head.incarnation_low == self.stream.incarnation as u8;
         if !is_of_term && self.ablation.holds(Rule::PacketsAreOfOneTerm)
@@ -326,8 +357,8 @@ impl Client {
         let unknown = DecodeError::Unknown { what: "sealed frame", value: head.sealed_low.into() };
         let sealed = complete(head.sealed_low, before).ok_or(unknown)?;
         if let Some((time, low)) = head.time {
-            self.clocks.heard(self.now, time);
-            self.low = low;
+            self.link.clocks.heard(self.now, time);
+            self.link.low = low;
         }
         let mut bits = BitReader::new(r.rest());
         while bits.remaining() > 0 {
@@ -373,97 +404,5 @@ impl Client {
                 self.events.push(ClientEvent::Refused { frame });
             }
         }
-    }
-
-    /// Handles a reliable message from the referee.
-    ///
-    /// # Errors
-    /// If no referee writes such bytes.
-    pub fn handle_message(&mut self, now: Micros, bytes: &[u8]) -> Result<(), ClientError> {
-        self.now = self.now.max(now);
-        match Message::read(bytes)? {
-            Message::WhoAreYou(epoch) => self.answer(epoch),
-            Message::Terms(lineage) => self.install(lineage),
-            Message::Snapshot { lineage, checkpoint, state } => self.boot(lineage, checkpoint, state)?,
-            Message::Over(reason) => {
-                self.phase = ClientPhase::Over(reason);
-                self.events.push(ClientEvent::Over { reason });
-            }
-            Message::Enter(_) | Message::Answer { .. } => {
-                return Err(DecodeError::Unknown { what: "message of a referee", value: 0 }.into());
-            }
-        }
-        Ok(())
-    }
-
-    /// Answers a referee without a journal with the log, and promises to ignore older referees.
-    fn answer(&mut self, asked: Epoch) {
-        let Some(lineage) = self.lineage.clone().filter(|_| self.phase == ClientPhase::Following) else {
-            return;
-        };
-        if asked < self.promised || asked <= lineage.epoch() {
-            return;
-        }
-        self.promised = asked;
-        let mut lineage = lineage;
-        if self.ablation.holds(Rule::ShortLogsAreOld) {
-            lineage.shorten(self.log.sealed());
-        }
-        let mut log = Vec::new();
-        checkpoint::write_extract(&self.log, self.log.oldest(), &mut log);
-        self.send(&Message::Answer { asked, lineage, log: &log });
-    }
-
-    fn install(&mut self, lineage: Lineage) {
-        let Some(mine) = self.lineage.as_ref().filter(|_| self.phase == ClientPhase::Following) else {
-            return;
-        };
-        if lineage.epoch() < self.promised || lineage.epoch() <= mine.epoch() {
-            return;
-        }
-        let sealed = self.log.sealed();
-        let kept = mine.common(&lineage).map(|common| common.min(sealed));
-        self.promised = lineage.epoch();
-        let Some(kept) = kept.filter(|kept| *kept >= self.log.oldest()) else {
-            self.phase = ClientPhase::Entering;
-            self.entered_at = None;
-            self.lineage = None;
-            self.events.push(ClientEvent::Reset);
-            return;
-        };
-        self.log.truncate(kept);
-        self.held = kept;
-        self.events.push(ClientEvent::TermChanged { epoch: lineage.epoch(), kept, sealed });
-        self.lineage = Some(lineage);
-    }
-
-    fn boot(&mut self, lineage: Lineage, checkpoint: &[u8], state: &[u8]) -> Result<(), ClientError> {
-        if lineage.epoch() < self.promised || matches!(self.phase, ClientPhase::Over(_)) {
-            return Ok(());
-        }
-        let mut log = Log::new(self.shape(), self.config.history_frames, self.config.lookahead());
-        let mut r = ByteReader::new(checkpoint);
-        checkpoint::read(&mut r, &mut log)?;
-        r.finish("snapshot")?;
-        if let Some(mine) = self.lineage.as_ref().filter(|_| self.phase == ClientPhase::Following) {
-            // Within a term a snapshot can only lead ahead; one of an older term is ignored.
-            let is_ahead = lineage == *mine && log.sealed() > self.log.sealed();
-            if !is_ahead && lineage.epoch() <= mine.epoch() {
-                return Ok(());
-            }
-        }
-        // Entries of another match do not count in this one.
-        if self.match_id != Some(lineage.match_id()) {
-            self.own = OwnEntries::new(self.slots.len(), self.shape().value_bytes());
-        }
-        self.match_id = Some(lineage.match_id());
-        self.promised = lineage.epoch();
-        self.lineage = Some(lineage);
-        self.log = log;
-        self.held = self.log.sealed();
-        self.phase = ClientPhase::Following;
-        let (frame, state) = (self.log.sealed(), state.to_vec());
-        self.events.push(ClientEvent::SnapshotReceived { frame, state });
-        Ok(())
     }
 }

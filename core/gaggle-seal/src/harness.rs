@@ -235,9 +235,8 @@ impl World {
             referee.mark_records_written();
         }
         referee.expect_answers(living.into_iter());
-        let was_asking = referee.phase() == RefereePhase::Asking;
         referee.tick(self.now);
-        if was_asking && referee.phase() == RefereePhase::Running {
+        if referee.phase() == RefereePhase::Running {
             self.match_id = referee.lineage().match_id();
         }
         // Records that are not written yet are told to no client.
@@ -263,6 +262,7 @@ impl World {
                 RefereeEvent::SnapshotWanted => self.donate(),
                 RefereeEvent::Joined { .. } => self.checks.stats.joins += 1,
                 RefereeEvent::Left { .. } => self.checks.stats.outs += 1,
+                RefereeEvent::Desync { .. } => {}
             }
         }
     }
@@ -277,7 +277,7 @@ impl World {
                 continue;
             }
             if let Some((frame, state)) = self.checks.state(index)
-                && referee.put_snapshot(frame, state.to_le_bytes().to_vec())
+                && referee.put_snapshot(frame, 0, state.to_le_bytes().to_vec())
             {
                 return;
             }
@@ -285,7 +285,7 @@ impl World {
         // Every client waits for a state: the room's store has the one left by the last of them.
         let sealed = referee.log().sealed();
         if let Some(state) = self.checks.straight(referee.lineage().match_id(), sealed) {
-            referee.put_snapshot(sealed, state.to_le_bytes().to_vec());
+            referee.put_snapshot(sealed, 0, state.to_le_bytes().to_vec());
         }
     }
 
@@ -390,7 +390,7 @@ impl World {
 
     fn note(&mut self, index: usize, event: &ClientEvent) {
         match event {
-            ClientEvent::SnapshotReceived { frame, state } => {
+            ClientEvent::SnapshotReceived { frame, state, .. } => {
                 let state = state.as_slice().try_into().map_or(0, u64::from_le_bytes);
                 self.checks.boot(index, *frame, state);
                 let peer = &mut self.peers[index - 1];
@@ -406,7 +406,10 @@ impl World {
                 self.checks.reset(index, stream);
                 self.peers[index - 1].clock = Frame::START;
             }
-            ClientEvent::Over { .. } => {}
+            ClientEvent::Over { .. }
+            | ClientEvent::StateWanted { .. }
+            | ClientEvent::Desync { .. }
+            | ClientEvent::RefereeLost => {}
         }
     }
 }

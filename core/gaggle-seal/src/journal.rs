@@ -15,6 +15,8 @@ use crate::shape::Shape;
 /// First bytes of a journal: name and version.
 const MAGIC: [u8; 8] = *b"GGSEAL\0\x01";
 const HEADER_BYTES: usize = MAGIC.len() + 3;
+/// Frames of one record when a journal begins again, so that a record has no more than it may.
+const REWRITE_FRAMES: u32 = 64;
 /// Bytes of one record.
 const RECORD_BYTES_MAX: usize = 8 << 20;
 
@@ -31,6 +33,8 @@ pub(crate) struct Journal {
     appended: Frame,
     /// Last frame in the file.
     written: Frame,
+    /// Whether `pending` begins with a header.
+    is_new: bool,
 }
 
 impl Journal {
@@ -44,6 +48,7 @@ impl Journal {
             record: Vec::with_capacity(1_024 + 4 * frame_bytes),
             appended: log.sealed(),
             written: log.sealed(),
+            is_new: true,
         };
         journal.pending.extend_from_slice(&header(log.shape()));
         journal.start(log, lineage);
@@ -54,13 +59,47 @@ impl Journal {
     pub(crate) fn resume(log: &Log, lineage: &Lineage) -> Journal {
         let mut journal = Journal::begin(log, lineage);
         journal.pending.drain(..HEADER_BYTES);
+        journal.is_new = false;
         journal
     }
 
+    /// Begins again with all kept frames: what is pending is in it.
+    pub(crate) fn rewrite(&mut self, log: &Log, lineage: &Lineage) {
+        self.pending.clear();
+        self.pending.extend_from_slice(&header(log.shape()));
+        self.is_new = true;
+        let mut at = log.oldest();
+        self.start_at(log, lineage, at);
+        while at < log.sealed() {
+            let to = (at + REWRITE_FRAMES).min(log.sealed());
+            self.record.clear();
+            checkpoint::write_frames(log, at, to, &mut self.record);
+            self.push(FRAMES);
+            at = to;
+        }
+        self.appended = log.sealed();
+    }
+
+    /// Whether the pending records begin a journal of their own.
+    pub(crate) const fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// Records that another log begins, for which nothing of the one before counts.
+    pub(crate) fn start_again(&mut self, log: &Log, lineage: &Lineage) {
+        self.start(log, lineage);
+        self.appended = log.sealed();
+        self.written = log.sealed();
+    }
+
     fn start(&mut self, log: &Log, lineage: &Lineage) {
+        self.start_at(log, lineage, log.sealed());
+    }
+
+    fn start_at(&mut self, log: &Log, lineage: &Lineage, frame: Frame) {
         self.record.clear();
         lineage.write(&mut self.record);
-        checkpoint::write(log, log.sealed(), &mut self.record);
+        checkpoint::write(log, frame, &mut self.record);
         self.push(START);
     }
 
@@ -68,7 +107,7 @@ impl Journal {
     pub(crate) fn append(&mut self, log: &Log) {
         if log.sealed() > self.appended {
             self.record.clear();
-            checkpoint::write_frames(log, self.appended, &mut self.record);
+            checkpoint::write_frames(log, self.appended, log.sealed(), &mut self.record);
             self.push(FRAMES);
             self.appended = log.sealed();
         }
@@ -88,6 +127,7 @@ impl Journal {
     /// The pending records are in the file.
     pub(crate) fn mark_written(&mut self) {
         self.pending.clear();
+        self.is_new = false;
         self.written = self.appended;
     }
 

@@ -48,6 +48,23 @@ impl Lineage {
         self.match_id
     }
 
+    /// Whether both are of one room's match, which may have begun anew in between: then only the
+    /// lower halves of their numbers differ.
+    pub(crate) const fn is_of_family(&self, other: &Lineage) -> bool {
+        self.match_id >> 32 == other.match_id >> 32
+    }
+
+    /// The first term of the same match begun anew, because all frames up to `lost` are lost.
+    pub(crate) fn anew(&self, epoch: Epoch, lost: Frame) -> Lineage {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.match_id.to_le_bytes());
+        bytes[8..12].copy_from_slice(&epoch.0.to_le_bytes());
+        bytes[12..].copy_from_slice(&lost.number().to_le_bytes());
+        let low = gaggle_kit::fnv1a_32(&bytes);
+        let low = low.wrapping_add(u32::from(low == self.match_id as u32));
+        Lineage::founded(self.match_id & !u64::from(u32::MAX) | u64::from(low), epoch)
+    }
+
     /// The newest term's epoch.
     pub fn epoch(&self) -> Epoch {
         self.terms.last().map_or(Epoch(0), |term| term.epoch)

@@ -129,6 +129,17 @@ impl Log {
         Cell::Missed { run: self.rows.missed(frame, slot), last }
     }
 
+    /// Slots whose effective input may differ from that of the frame before, or whose row is
+    /// another, in ascending order: a value, its first repetition, another kind, a join or an end.
+    /// Of slots that go on missing only the first missed frame is named. None for frames that are
+    /// not kept.
+    pub fn changed_slots(&self, frame: Frame) -> impl Iterator<Item = Slot> + '_ {
+        let is_kept = self.oldest < frame && frame <= self.sealed;
+        (0..if is_kept { self.shape.words() } else { 0 }).flat_map(move |word| {
+            ones(self.rows.changes(frame, word)).map(move |bit| Slot::at(word * 64 + bit))
+        })
+    }
+
     /// The row of a slot in a kept frame.
     pub fn row(&self, frame: Frame, slot: Slot) -> Option<Row> {
         let slot = slot.index();

@@ -5,8 +5,9 @@
 use gaggle_kit::{BitReader, ByteReader, DecodeError, Frame};
 use gaggle_testkit::protocol_reader::{fields_of, list, or_null};
 
+use crate::hello::Hello;
 use crate::lineage::Lineage;
-use crate::message::{Message, OverReason};
+use crate::message::{Message, OverReason, StateInfo};
 use crate::packet::{EntrySpan, Merged, TimeBlock, Up, read_entries};
 use crate::shape::Shape;
 
@@ -87,6 +88,33 @@ fn lineage_fields(lineage: &Lineage) -> String {
     list([lineage.match_id().to_string(), list(terms)])
 }
 
+fn state_fields(state: &StateInfo) -> String {
+    format!(r#"{},"{:016x}",{}"#, state.number, state.state_hash, state.length)
+}
+
+fn hello_fields(hello: &Hello) -> String {
+    let role = if hello.is_spectator { "spectator" } else { "player" };
+    let build = [hello.build.game, hello.build.state, hello.build.settings];
+    let build = list(build.map(|part| format!(r#""{part:016x}""#)));
+    let rules = &hello.rules;
+    let numbers = [
+        rules.slot_count as u64,
+        rules.value_bytes as u64,
+        rules.tick_rate.into(),
+        rules.accept_frames.into(),
+        rules.window_frames.into(),
+        rules.input_delay_max.into(),
+        rules.early_frames.into(),
+        rules.out_after_frames.into(),
+        rules.history_frames.into(),
+        rules.gating_run_max.into(),
+        rules.check_frames.into(),
+        rules.send_interval.get(),
+        rules.silence_timeout.get(),
+    ];
+    format!(r#"["Hello",{},"{role}",{build},{}]"#, hello.incarnation, list(numbers))
+}
+
 fn message_fields(bytes: &[u8]) -> String {
     match Message::read(bytes).expect("a message") {
         Message::Enter(None) => r#"["Enter"]"#.into(),
@@ -95,6 +123,26 @@ fn message_fields(bytes: &[u8]) -> String {
         }
         Message::WhoAreYou(epoch) => format!(r#"["WhoAreYou",{}]"#, epoch.0),
         Message::Terms(lineage) => format!(r#"["Terms",{}]"#, lineage_fields(&lineage)),
+        Message::Hello(hello) => hello_fields(&hello),
+        Message::Ask { number, frame } => format!(r#"["Ask",{number},{}]"#, frame.number()),
+        Message::Offer { state, frame, bytes_hash } => {
+            format!(r#"["Offer",{},{},"{bytes_hash:016x}"]"#, state_fields(&state), frame.number())
+        }
+        Message::Piece { number, index, bytes } => {
+            let bytes: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!(r#"["Piece",{number},{index},"{bytes}"]"#)
+        }
+        Message::Got { number, pieces } => format!(r#"["Got",{number},{pieces}]"#),
+        Message::Check(check) => format!(
+            r#"["Check",{},"{:016x}","{:016x}",{}]"#,
+            check.frame.number(),
+            check.state_hash,
+            check.log_hash,
+            check.depth
+        ),
+        Message::Verdict { frame, is_of_log } => {
+            format!(r#"["Verdict",{},"{}"]"#, frame.number(), if is_of_log { "log" } else { "state" })
+        }
         Message::Over(OverReason::Left) => r#"["Over","left"]"#.into(),
         other => panic!("no fields for {other:?}"),
     }
@@ -134,6 +182,13 @@ fn messages_have_fields_found_by_reader() {
         ("who_are_you", include_str!("../vectors/who_are_you.hex")),
         ("terms", include_str!("../vectors/terms.hex")),
         ("over", include_str!("../vectors/over.hex")),
+        ("hello", include_str!("../vectors/hello.hex")),
+        ("ask", include_str!("../vectors/ask.hex")),
+        ("offer", include_str!("../vectors/offer.hex")),
+        ("got", include_str!("../vectors/got.hex")),
+        ("piece", include_str!("../vectors/piece.hex")),
+        ("check", include_str!("../vectors/check.hex")),
+        ("verdict", include_str!("../vectors/verdict.hex")),
     ] {
         assert_eq!(message_fields(&bytes_of(vector)), found(name));
     }

@@ -3,11 +3,14 @@
 //! A server passes packets, time and tickets to it, writes its records and sends its output.
 //! Absent: sockets, files, the game, input types, tickets' signatures.
 
+mod checks;
+mod donors;
 mod events;
 mod fanout;
 mod links;
 mod output;
 mod recovery;
+mod states;
 
 use std::collections::VecDeque;
 
@@ -25,9 +28,10 @@ use crate::packet::{EntrySpan, Up, complete};
 use crate::roster::{OutReason, StreamId};
 use crate::sealer::{Fault, Sealer};
 use crate::shape::StreamSlots;
-use fanout::Fanout;
+use fanout::Fanouts;
 use links::{Link, Links};
 use recovery::Recovery;
+use states::States;
 
 pub use events::{ConnectError, RefereeEvent, RefereePhase, RefereeStats, Transmit};
 pub use links::LinkId;
@@ -42,17 +46,12 @@ const SNAPSHOT_INTERVAL: Micros = Micros::from_millis(500);
 const ASK_INTERVAL: Micros = Micros::from_millis(250);
 /// Time a draining referee waits for acknowledgements.
 const DRAIN_TIMEOUT: Micros = Micros::from_secs(1);
-/// Rate of messages of one client.
-const MESSAGE_RATE: RateLimit = RateLimit::per_second(8, 16);
+/// Rate of messages of one client, beyond which its link is closed.
+pub const MESSAGE_RATE: RateLimit = RateLimit::per_second(8, 16);
+/// Rate of pieces of states, and of their confirmations.
+pub const PIECE_RATE: RateLimit = RateLimit::per_second(1_000, 4_000);
 /// Most events that wait to be polled.
 const EVENTS_MAX: usize = 4_096;
-
-/// A game's state at a final frame, for joiners.
-#[derive(Debug)]
-struct Donated {
-    frame: Frame,
-    state: Vec<u8>,
-}
 
 /// The sealer of one room.
 #[derive(Debug)]
@@ -63,17 +62,18 @@ pub struct Referee {
     lineage: Lineage,
     sealer: Sealer,
     links: Links,
-    fanout: Fanout,
+    fanouts: Fanouts,
     journal: Option<Journal>,
     recovery: Recovery,
-    donated: Option<Donated>,
-    snapshot_asked_at: Option<Micros>,
+    states: States,
     drain_until: Micros,
     now: Micros,
     ticked_at: Option<Micros>,
+    /// Last frame sealed before the last tick.
+    sealed_before: Frame,
     stats: RefereeStats,
     events: VecDeque<RefereeEvent>,
-    outbox: VecDeque<(LinkId, Vec<u8>)>,
+    outbox: VecDeque<(LinkId, u8, Vec<u8>)>,
     buffer: Vec<u8>,
     ablation: Ablation,
 }
@@ -131,17 +131,17 @@ impl Referee {
         Ok(Referee {
             epoch: lineage.epoch(),
             phase,
-            fanout: Fanout::new(config.full_bytes, log.sealed()),
+            fanouts: Fanouts::new(&config, log.sealed()),
             sealer: Sealer::new(config.clone(), log, now, Ablation::default()),
             lineage,
             links: Links::default(),
             journal,
             recovery: Recovery::new(now + config.resume_timeout),
-            donated: None,
-            snapshot_asked_at: None,
+            states: States::new(&config),
             drain_until: Micros::MAX,
             now,
             ticked_at: None,
+            sealed_before: Frame::NEVER,
             stats: RefereeStats::default(),
             events: VecDeque::new(),
             outbox: VecDeque::new(),
@@ -170,6 +170,17 @@ impl Referee {
     /// Current phase of the referee.
     pub const fn phase(&self) -> RefereePhase {
         self.phase
+    }
+
+    /// Frames per second of the match.
+    pub const fn tick_rate(&self) -> u32 {
+        self.config.tick_rate
+    }
+
+    /// How late the last frame was sealed that the last tick sealed. `None` if it sealed none.
+    pub fn seal_lateness(&self) -> Option<Micros> {
+        let sealed = self.sealer.log().sealed();
+        (self.sealed_before < sealed).then(|| self.now.since(self.sealer.due(sealed)))
     }
 
     /// Counters since its start.
@@ -204,11 +215,18 @@ impl Referee {
             Some((_, incarnation)) if incarnation > stream.incarnation => {
                 return Err(ConnectError::OlderProcess);
             }
-            Some((id, _)) => drop(self.links.remove(id)),
+            Some((id, _)) => {
+                self.states.donors.forget(id);
+                self.links.remove(id);
+            }
             None if self.links.len() >= self.config.clients_max => {
                 return Err(ConnectError::Full(self.links.len()));
             }
             None => {}
+        }
+        let spectators = || self.links.iter().filter(|(_, link)| link.slots.is_none()).count();
+        if slots.is_none() && spectators() >= self.config.spectators_max {
+            return Err(ConnectError::Full(self.config.spectators_max));
         }
         let id = self.links.add(self.now, stream, slots);
         if self.phase == RefereePhase::Asking {
@@ -220,6 +238,7 @@ impl Referee {
     /// Handles a closed link. A player's rows end with the next frame, for this reason.
     pub fn handle_disconnected(&mut self, now: Micros, link: LinkId, why: OutReason) {
         self.now = self.now.max(now);
+        self.states.donors.forget(link);
         if let Some(Link { stream, slots: Some(slots), .. }) = self.links.remove(link) {
             self.sealer.cancel_join(stream);
             self.sealer.leave(stream, slots, why);
@@ -258,6 +277,7 @@ impl Referee {
         let is_of_term = up.epoch_low == self.epoch.low();
         if !is_of_term && link.may_tell(self.now, TELL_INTERVAL) {
             let terms = self.lineage.clone();
+            self.note_told(id);
             self.send(id, &Message::Terms(terms));
         }
         if !is_of_term && self.ablation.holds(Rule::AcksAreOfOneTerm) {
@@ -279,7 +299,9 @@ impl Referee {
         }
         let Some(link) = self.links.get_mut(id) else { return Ok(sealed) };
         let progress = &mut link.progress;
-        let ack = progress.ack.map_or(sealed, |ack| ack.max(sealed));
+        // Acknowledgements rise. A client that entered anew holds less, and says so by a gap: an
+        // older acknowledgement only repeats frames.
+        let ack = progress.ack.filter(|_| !up.has_gap).map_or(sealed, |ack| ack.max(sealed));
         if progress.ack.is_none() {
             progress.sent = ack;
         }
@@ -293,7 +315,7 @@ impl Referee {
                 if held > own {
                     return Err(Fault::AckBeyondSealed(held));
                 }
-                *lane = held.max(*lane).max(ack);
+                *lane = if up.has_gap { held } else { held.max(*lane).max(ack) };
             }
         }
         progress.has_gap |= up.has_gap;
@@ -361,12 +383,25 @@ impl Referee {
     pub fn handle_message(&mut self, now: Micros, id: LinkId, bytes: &[u8]) -> Result<(), Fault> {
         self.now = self.now.max(now);
         let Some(link) = self.links.get_mut(id) else { return Ok(()) };
-        if link.arrivals.messages.try_acquire(now, &MESSAGE_RATE, 1).is_err() {
+        let message = Message::read(bytes)?;
+        // Pieces are those that were asked for, and confirmations are of pieces that were sent.
+        let is_paced = matches!(message, Message::Piece { .. } | Message::Got { .. });
+        let rate = if is_paced { &PIECE_RATE } else { &MESSAGE_RATE };
+        let limiter = if is_paced { &mut link.arrivals.pieces } else { &mut link.arrivals.messages };
+        if limiter.try_acquire(now, rate, 1).is_err() {
             return Err(Fault::Flood);
         }
         link.arrivals.heard_at = self.now;
-        let peer = link.stream.peer;
-        match Message::read(bytes)? {
+        let (peer, incarnation) = (link.stream.peer, link.stream.incarnation);
+        match message {
+            Message::Hello(hello) if hello.incarnation == incarnation => {}
+            Message::Check(check) => self.take_check(id, &check)?,
+            Message::Offer { state, frame, bytes_hash } => {
+                self.states.donors.offer(self.now, id, frame, state, bytes_hash);
+                self.choose_donor();
+            }
+            Message::Piece { number, index, bytes } => self.take_piece(id, number, index, bytes)?,
+            Message::Got { number, pieces } => self.confirm_pieces(id, number, pieces)?,
             Message::Enter(_) if self.phase == RefereePhase::Asking => {
                 self.send(id, &Message::WhoAreYou(self.epoch));
             }
@@ -387,16 +422,31 @@ impl Referee {
         let is_useful = |(lineage, sealed): &(Lineage, Frame)| {
             self.lineage.common(lineage).is_some_and(|common| common.min(*sealed) >= oldest)
         };
+        let is_foreign = |(lineage, _): &(Lineage, Frame)| {
+            lineage.epoch() == self.epoch && lineage.match_id() != self.lineage.match_id()
+        };
         if held.is_some_and(is_useful) {
             let terms = self.lineage.clone();
+            self.note_told(id);
             self.send(id, &Message::Terms(terms));
+        } else if held.is_some_and(is_foreign) {
+            // The match began again in this term while the client was away.
+            self.send_on(1, id, &Message::Verdict { frame: Frame::START, is_of_log: true });
         } else if let Some(link) = self.links.get_mut(id) {
             link.wants_snapshot = true;
+            if held.is_none() {
+                link.progress.ack = None;
+            }
         }
     }
 
+    /// The client may hold frames of this match from now on.
+    fn note_told(&mut self, id: LinkId) {
+        self.links.get_mut(id).into_iter().for_each(|link| link.is_told = true);
+    }
+
     fn take_answer(&mut self, peer: PeerId, lineage: Lineage, bytes: &[u8]) -> Result<(), Fault> {
-        if lineage.epoch() >= self.epoch || lineage.match_id() != self.lineage.match_id() {
+        if lineage.epoch() >= self.epoch || !lineage.is_of_family(&self.lineage) {
             return Err(Fault::BadAnswer);
         }
         let shape = self.sealer.log().shape();
@@ -410,16 +460,6 @@ impl Referee {
     /// answer.
     pub fn expect_answers(&mut self, peers: impl Iterator<Item = PeerId>) {
         self.recovery.expect(peers);
-    }
-
-    /// Takes the state of a sealed frame that two clients sent alike: joiners start from it. False
-    /// if the frame is not sealed, or no longer kept.
-    pub fn put_snapshot(&mut self, frame: Frame, state: Vec<u8>) -> bool {
-        let is_kept = self.sealer.log().keeps(frame) && frame <= self.told();
-        if is_kept {
-            self.donated = Some(Donated { frame, state });
-        }
-        is_kept
     }
 
     /// Stops sealing and waits until all sealed frames have reached all clients, at most a second.

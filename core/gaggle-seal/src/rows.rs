@@ -190,4 +190,13 @@ impl Rows {
             & !self.word(frame, Set::Repeated, word)
             & !self.word(frame, Set::Joined, word)
     }
+
+    /// Slots whose kind, row or value differs from the frame before, or that repeat a new value for
+    /// the first time.
+    pub(crate) fn changes(&self, frame: Frame, word: usize) -> u64 {
+        let before = |set| self.word(frame.previous(), set, word);
+        let is_new = before(Set::Made) & !before(Set::Repeated);
+        let repeats = self.word(frame, Set::Made, word) & self.word(frame, Set::Repeated, word);
+        self.kind_changes(frame, word) | self.value_changes(frame, word) | is_new & repeats
+    }
 }

@@ -42,6 +42,12 @@ pub enum Fault {
     /// Its log contradicts itself.
     #[error("answer to the referee's question not usable")]
     BadAnswer,
+    /// It began with something else than its hello.
+    #[error("a message that is no hello, or names no recipient")]
+    NoHello,
+    /// It gave another state than it had offered.
+    #[error("the state given is not the one that was offered")]
+    FalseState,
     /// It sent more packets or messages than any client needs.
     #[error("more packets than allowed")]
     Flood,

@@ -139,8 +139,8 @@ fn joiner_far_behind_gets_snapshot() {
     room.run(10);
     assert!(room.events.contains(&RefereeEvent::SnapshotWanted));
     let frame = room.players[0].client.log().sealed();
-    assert!(!room.referee.put_snapshot(Frame::new(3), vec![1]), "a frame that is forgotten");
-    assert!(room.referee.put_snapshot(frame, vec![1, 2, 3]));
+    assert!(!room.referee.put_snapshot(Frame::new(3), 0, vec![1]), "a frame that is forgotten");
+    assert!(room.referee.put_snapshot(frame, 0, vec![1, 2, 3]));
     room.run(60);
     assert!(room.players[2].client.is_playing());
     expect_one_log(&room);

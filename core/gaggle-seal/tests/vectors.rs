@@ -53,6 +53,14 @@ fn last(tap: &[Tapped], player: usize, is_up: bool, is_reliable: bool) -> &[u8] 
     &tap.iter().rev().find(is_it).expect("it was sent").bytes
 }
 
+/// The last reliable message of this kind.
+fn of_kind(tap: &[Tapped], player: usize, is_up: bool, kind: u8) -> &[u8] {
+    let is_it = |sent: &&Tapped| {
+        (sent.player, sent.is_up, sent.is_reliable, sent.bytes[0]) == (player, is_up, true, kind)
+    };
+    &tap.iter().rev().find(is_it).expect("it was sent").bytes
+}
+
 fn tap(room: &Room) -> &[Tapped] {
     room.tap.as_deref().unwrap_or_default()
 }
@@ -79,7 +87,8 @@ fn packets_of_running_room_are_as_recorded() {
         let is_it = |sent: &&Tapped| (sent.player, sent.is_up, sent.is_reliable) == (0, is_up, is_reliable);
         &tap.iter().find(is_it).expect("it was sent").bytes[..]
     };
-    expect("enter", "a client without a log asks to enter", first(true, true));
+    expect("hello", "the first message of a client", first(true, true));
+    expect("enter", "a client without a log asks to enter", of_kind(&tap, 0, true, 1));
     expect("snapshot", "checkpoint of frame 0 with an empty state", first(false, true));
     expect("up_ready", "a client without a row is ready", first(true, false));
     expect("up", "entries of a player", last(&tap, 1, true, false));
@@ -139,6 +148,7 @@ fn messages_of_new_referee_are_as_recorded() {
     referee.handle_message(now, link, &answer).unwrap();
     referee.tick(now);
     client.handle_connected(now);
+    assert_eq!(client.poll_transmit().unwrap().bytes[0], 7, "the hello comes first");
     let enter = client.poll_transmit().unwrap().bytes.to_vec();
     expect("enter_with_log", "a client with a log asks to enter", &enter);
     referee.handle_message(now, link, &enter).unwrap();
@@ -149,6 +159,39 @@ fn messages_of_new_referee_are_as_recorded() {
         }
     }
     panic!("no terms were sent");
+}
+
+#[test]
+fn messages_of_states_and_hashes_are_as_recorded() {
+    let config = SealConfig { history_frames: 60, check_frames: 20, ..config() };
+    let mut room = Room::new(&config, 3, 2);
+    room.players.iter_mut().for_each(|player| player.entry = steady);
+    room.tap = Some(Vec::new());
+    room.run(40);
+    for (index, hash) in [1, 1, 2].into_iter().enumerate() {
+        room.players[index].client.report(Frame::new(20), hash, 3);
+    }
+    room.run(20);
+    expect("check", "hashes of a frame", of_kind(tap(&room), 0, true, 12));
+    expect("verdict", "the state of a frame is not that of most", of_kind(tap(&room), 2, false, 13));
+    let wanted = |room: &Room, index: usize| {
+        room.players[index].events.iter().rev().find_map(|event| match event {
+            gaggle_seal::ClientEvent::StateWanted { number, frame } => Some((*number, *frame)),
+            _ => None,
+        })
+    };
+    let asked: Vec<usize> = (0..3).filter(|index| wanted(&room, *index).is_some()).collect();
+    room.run(20);
+    for index in &asked {
+        let (number, frame) = wanted(&room, *index).expect("it was asked");
+        room.players[*index].client.offer_state(number, frame, 0x5eed, b"state");
+    }
+    room.run(20);
+    expect("ask", "the referee asks for a state", of_kind(tap(&room), asked[0], false, 8));
+    expect("offer", "a client offers a state", of_kind(tap(&room), asked[0], true, 9));
+    expect("got", "the referee takes pieces of the state", of_kind(tap(&room), asked[1], false, 11));
+    expect("piece", "the only piece of a state", of_kind(tap(&room), asked[1], true, 10));
+    expect("snapshot_state", "checkpoint and state of a later frame", of_kind(tap(&room), 2, false, 5));
 }
 
 #[test]

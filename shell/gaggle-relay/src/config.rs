@@ -18,6 +18,8 @@ pub struct RelayConfig {
     pub sockets_per_network: usize,
     /// Members of one room, and pairs of one member, at a time.
     pub room_members_max: usize,
+    /// Members of a room in which the server itself is one: players and spectators of a referee.
+    pub insider_members_max: usize,
     /// Time for a connection to authenticate.
     pub prove_within: Micros,
     /// After a room's epoch rises, members have this time to show a new ticket.
@@ -47,6 +49,7 @@ impl Default for RelayConfig {
             unproven_max: 1_000,
             sockets_per_network: 200,
             room_members_max: 64,
+            insider_members_max: 1_088,
             prove_within: Micros::from_secs(5),
             epoch_grace: Micros::from_secs(5),
             idle_timeout: Micros::from_secs(30),

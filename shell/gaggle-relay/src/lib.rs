@@ -6,6 +6,7 @@ mod config;
 mod consent;
 mod fair_queue;
 mod fair_share;
+mod insider;
 mod limiter;
 mod limits;
 #[cfg(feature = "loopback")]
@@ -21,7 +22,8 @@ mod udp;
 
 pub use config::RelayConfig;
 pub use gaggle_rtc::is_contained;
-pub use machine::{ConnectionId, Epochs, Outbound, Relay, Request};
+pub use insider::{InsiderBatch, InsiderEvent, InsiderQueue};
+pub use machine::{ConnectionId, Epochs, Host, Outbound, Relay, Request};
 pub use server::{RelayServer, UnixClock};
 pub use stats::RelayStats;
 pub use udp::UdpPort;

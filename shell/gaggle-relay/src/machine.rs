@@ -4,6 +4,7 @@
 //! (`gaggle-link`).
 
 mod admission;
+mod insiders;
 mod pairs;
 
 use std::collections::BTreeMap;
@@ -68,6 +69,9 @@ const ASK_EVERY: Micros = Micros::from_millis(500);
 /// Current epoch of a room according to the lobby; none for an unknown room.
 pub type Epochs = Box<dyn Fn(RoomId) -> Option<u32> + Send + Sync>;
 
+/// Is told of a room whose members ask for the server while it is no member.
+pub type Host = Box<dyn Fn(RoomId) + Send + Sync>;
+
 /// Receives outputs with their connection.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(ConnectionId, Outbound<'_>);
 
@@ -97,6 +101,10 @@ pub struct Relay {
     limits: Limits,
     totals: RelayStats,
     frame: Vec<u8>,
+    /// Members that are the server itself.
+    insiders: usize,
+    /// Told of rooms whose members ask for the server.
+    host: Option<Host>,
 }
 
 impl std::fmt::Debug for Relay {
@@ -124,6 +132,8 @@ impl Relay {
             members_by_network: ConcurrencyLimit::default(),
             totals: RelayStats::default(),
             frame: Vec::new(),
+            insiders: 0,
+            host: None,
         }
     }
 
@@ -332,7 +342,7 @@ impl Relay {
     }
 
     fn member_count(&self) -> usize {
-        self.members.len() - self.free.len()
+        self.members.len() - self.free.len() - self.insiders
     }
 
     fn handle_frame(
@@ -406,7 +416,11 @@ impl Relay {
     fn remove(&mut self, id: MemberId, out: Sink<'_>) {
         let Some(member) = self.members[id].take() else { return };
         self.free.push(id);
-        self.members_by_network.release(prefixes(member.network));
+        if member.is_insider {
+            self.insiders -= 1;
+        } else {
+            self.members_by_network.release(prefixes(member.network));
+        }
         if let Some(room) = self.rooms.get_mut(&member.room) {
             room.members.remove(&member.peer);
             if room.members.is_empty() {

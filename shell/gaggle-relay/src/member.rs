@@ -39,6 +39,8 @@ pub(crate) struct Member {
     /// Sorted by peer.
     pairs: Vec<Pair>,
     pub(crate) heard_at: Micros,
+    /// Whether the server itself is this member: limits of members do not apply to it.
+    pub(crate) is_insider: bool,
 }
 
 impl Member {
@@ -53,6 +55,7 @@ impl Member {
             connections: [None; 2],
             pairs: Vec::new(),
             heard_at: now,
+            is_insider: false,
         }
     }
 

@@ -14,15 +14,16 @@ use std::time::{Duration, Instant, SystemTime};
 use gaggle_kit::Micros;
 use gaggle_kit::rate_limit::{ConcurrencyLimit, LimitRow, Prefix, network, prefixes};
 use gaggle_link::relay::RelayFrame;
-use gaggle_lobby::TicketKey;
+use gaggle_lobby::{RoomId, TicketKey};
 use gaggle_websocket::{Accepted, Connection, Frame, Reactor};
 use tokio::runtime::Builder;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::config::RelayConfig;
+use crate::insider::{InsiderBatch, InsiderQueue};
 use crate::limits::RelayLimit;
-use crate::machine::{ConnectionId, Epochs, Outbound, Relay, Request};
+use crate::machine::{ConnectionId, Epochs, Host, Outbound, Relay, Request};
 use crate::opening::Opening;
 use crate::outbox::Outbox;
 use crate::sockets::{Sockets, push, reactor_config};
@@ -71,6 +72,8 @@ struct State {
     connections: u64,
     has_udp: bool,
     jobs: VecDeque<Job>,
+    /// Rooms in which the server itself is a member.
+    insiders: BTreeMap<ConnectionId, Arc<InsiderQueue>>,
 }
 
 /// WebSocket of a member, or of a client not yet authenticated.
@@ -115,8 +118,17 @@ impl RelayServer {
         let relay = Relay::new(key, config, instance, has_udp);
         let (sockets, places, jobs) = (BTreeMap::new(), ConcurrencyLimit::default(), VecDeque::new());
         let (unflushed, silence_checked_at) = (Vec::new(), Micros::ZERO);
-        let state =
-            State { relay, sockets, unflushed, silence_checked_at, places, connections: 0, has_udp, jobs };
+        let state = State {
+            relay,
+            sockets,
+            unflushed,
+            silence_checked_at,
+            places,
+            connections: 0,
+            has_udp,
+            jobs,
+            insiders: BTreeMap::new(),
+        };
         let news = Arc::new(Notify::new());
         let server = Arc::new(RelayServer {
             state: Mutex::new(state),
@@ -277,6 +289,46 @@ impl RelayServer {
         self.reactor.get().into_iter().filter(|_| has_unflushed).for_each(Reactor::wake);
     }
 
+    /// Sets who is told of rooms whose members ask for the server. It must not call the relay.
+    pub fn set_host(&self, host: Host) {
+        self.lock().relay.set_host(host);
+    }
+
+    /// Makes the server a member of a room, named [`HOST_PEER`](gaggle_link::relay::HOST_PEER).
+    /// What members send it arrives in the queue. `None` if it is one already.
+    pub fn seat(&self, room: RoomId, queue: &Arc<InsiderQueue>) -> Option<ConnectionId> {
+        let (now, connection) = (self.now(), self.next_connection());
+        self.lock().insiders.insert(connection, Arc::clone(queue));
+        let is_seated =
+            self.with_relay(NO_NETWORK, |relay, out| relay.seat_insider(now, room, connection, out));
+        self.flush_soon();
+        if !is_seated {
+            self.lock().insiders.remove(&connection);
+        }
+        is_seated.then_some(connection)
+    }
+
+    /// Ends the server's membership of a room.
+    pub fn unseat(&self, connection: ConnectionId) {
+        self.with_relay(NO_NETWORK, |relay, out| relay.unseat_insider(connection, out));
+        self.lock().insiders.remove(&connection);
+        self.flush_soon();
+    }
+
+    /// Sends what the server has for members of its rooms.
+    pub fn send_from_insiders(&self, batch: &InsiderBatch) {
+        let now = self.now();
+        self.with_relay(NO_NETWORK, |relay, out| {
+            for (connection, peer, datagram) in batch.iter() {
+                match datagram {
+                    Some(datagram) => relay.send_from_insider(now, connection, peer, datagram, out),
+                    None => relay.close_from_insider(connection, peer, out),
+                }
+            }
+        });
+        self.flush_soon();
+    }
+
     /// Calls the state machine and queues its output, charged to this network.
     fn with_relay<T>(
         &self,
@@ -298,11 +350,15 @@ impl RelayServer {
         act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Outbound<'_>)) -> T,
     ) -> (T, bool) {
         let mut state = self.lock();
-        let State { relay, sockets, unflushed, jobs, has_udp, .. } = &mut *state;
+        let State { relay, sockets, unflushed, jobs, has_udp, insiders, .. } = &mut *state;
         let (mut dropped, jobs_before) = (0, jobs.len());
         let result = act(relay, &mut |connection, out| {
             if let Some(socket) = sockets.get(&connection) {
                 dropped += push(&socket.connection, out, unflushed);
+                return;
+            }
+            if let Some(queue) = insiders.get(&connection) {
+                dropped += queue.push(connection, out);
                 return;
             }
             match out {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::relay::{RelayFrame, RelayReject};
+use gaggle_link::relay::{HOST_PEER, RelayFrame, RelayReject};
 use gaggle_lobby::{Claims, TicketSigner};
 use gaggle_relay::{ConnectionId, Outbound, Relay, RelayConfig, Request};
 
@@ -633,4 +633,109 @@ fn idle_members_are_removed_when_relay_is_full() {
     assert!(rig.ended.contains(&silent[0]) && !rig.ended.contains(&silent[1]));
     rig.expect(ada, &[]);
     assert_eq!(rig.relay.totals().members, 4);
+}
+
+/// The server itself in room 1, and its connection.
+fn seat(rig: &mut Rig) -> ConnectionId {
+    rig.connections += 1;
+    let (connection, now) = (ConnectionId(rig.connections), rig.now);
+    let room = Claims::bare(1, ADA, 1, NOW).room;
+    assert!(rig.act(|relay, out| relay.seat_insider(now, room, connection, out)));
+    connection
+}
+
+#[test]
+fn server_in_room_exchanges_datagrams_with_members() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let early = rig.prove(1, ADA, 1);
+    rig.say(early, RelayFrame::Open { peer: HOST_PEER });
+    rig.expect(early, &[PROVEN, RelayFrame::Closed { peer: HOST_PEER }]);
+    let server = seat(&mut rig);
+    rig.expect(early, &[RelayFrame::Opened { peer: HOST_PEER }]);
+    rig.expect(server, &[RelayFrame::Opened { peer: ADA }]);
+    let late = rig.prove(1, BEN, 1);
+    rig.say(late, RelayFrame::Open { peer: HOST_PEER });
+    rig.expect(server, &[RelayFrame::Opened { peer: BEN }]);
+    rig.heard(late);
+    rig.say(late, RelayFrame::Data { peer: HOST_PEER, datagram: b"entries" });
+    rig.expect(server, &[RelayFrame::Data { peer: BEN, datagram: b"entries" }]);
+    let now = rig.now;
+    rig.act(|relay, out| relay.send_from_insider(now, server, ADA, b"sealed", out));
+    rig.expect(early, &[RelayFrame::Data { peer: HOST_PEER, datagram: b"sealed" }]);
+    assert!(rig.heard(late).is_empty());
+    rig.act(|relay, out| relay.close_from_insider(server, ADA, out));
+    rig.expect(early, &[RelayFrame::Closed { peer: HOST_PEER }]);
+    rig.act(|relay, out| relay.unseat_insider(server, out));
+    rig.expect(late, &[RelayFrame::Closed { peer: HOST_PEER }]);
+    assert_eq!(rig.relay.totals().rooms, 1, "its members are still there");
+    // A restarted server is a member again, for those that still want it.
+    let again = seat(&mut rig);
+    rig.expect(again, &[RelayFrame::Opened { peer: BEN }]);
+}
+
+#[test]
+fn server_in_room_is_claimed_by_no_ticket() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let eve = rig.prove(1, HOST_PEER, 1);
+    rig.expect(eve, &[refused(RelayReject::Ticket)]);
+    let server = seat(&mut rig);
+    let eve = rig.prove(1, HOST_PEER, 9);
+    rig.expect(eve, &[refused(RelayReject::Ticket)]);
+    assert!(rig.heard(server).is_empty());
+    let (now, room) = (rig.now, Claims::bare(1, ADA, 1, NOW).room);
+    assert!(!rig.act(|relay, out| relay.seat_insider(now, room, ConnectionId(99), out)), "only once");
+    // What is no insider sends nothing as one.
+    let ada = rig.prove(1, ADA, 1);
+    rig.heard(ada);
+    rig.act(|relay, out| relay.send_from_insider(now, ada, ADA, b"forged", out));
+    rig.act(|relay, out| relay.unseat_insider(ada, out));
+    assert!(rig.heard(ada).is_empty());
+}
+
+#[test]
+fn server_in_room_outlives_silence_epochs_and_full_relay() {
+    let config = RelayConfig { members_max: 2, ..RelayConfig::default() };
+    let mut rig = Rig::new(config);
+    let server = seat(&mut rig);
+    assert_eq!(rig.relay.totals().members, 0, "it takes no member's place");
+    let (ada, ben) = (rig.prove(1, ADA, 1), rig.prove(1, BEN, 7));
+    rig.expect(ada, &[PROVEN]);
+    rig.expect(ben, &[PROVEN]);
+    rig.wait(Micros::from_secs(600));
+    rig.prove(1, EVE, 7);
+    rig.wait(Micros::from_secs(600));
+    assert!(!rig.ended.contains(&server));
+    rig.say(ben, RelayFrame::Open { peer: HOST_PEER });
+    rig.expect(server, &[RelayFrame::Opened { peer: BEN }]);
+}
+
+#[test]
+fn room_of_server_has_thousand_members_and_no_rate_for_it() {
+    let config = RelayConfig { frames_per_second: 10, frames_burst: 10, ..RelayConfig::default() };
+    let mut rig = Rig::new(config);
+    let server = seat(&mut rig);
+    let members: Vec<_> = (0..1_088)
+        .map(|number| {
+            let peer = PeerId::from_u128(1_000 + number);
+            let connection = rig.prove(1, peer, 1);
+            rig.say(connection, RelayFrame::Open { peer: HOST_PEER });
+            (peer, connection)
+        })
+        .collect();
+    let beyond = rig.prove(1, EVE, 1);
+    rig.expect(beyond, &[refused(RelayReject::Full)]);
+    assert_eq!(rig.heard(server).len(), members.len());
+    members.iter().for_each(|(_, connection)| drop(rig.heard(*connection)));
+    let now = rig.now;
+    for (peer, _) in &members {
+        rig.act(|relay, out| relay.send_from_insider(now, server, *peer, b"sealed", out));
+    }
+    assert!(members.iter().all(|(_, connection)| rig.heard(*connection).len() == 1));
+    // A flood of one member is cut to its rate before it reaches the server.
+    for _ in 0..10_000 {
+        rig.say(members[0].1, RelayFrame::Data { peer: HOST_PEER, datagram: b"flood" });
+    }
+    assert_eq!(rig.heard(server).len(), 10);
+    rig.say(members[1].1, RelayFrame::Data { peer: HOST_PEER, datagram: b"honest" });
+    assert_eq!(rig.heard(server).len(), 1);
 }

@@ -170,6 +170,12 @@ settings! {
     /// four times as many); raise it where many players share a router.
     relay_network_rate: usize = 8_000;
 
+    /// Threads of referees, which seal matches of modes with `referee = true`; 0: one for every four
+    /// cores.
+    referee_threads: usize = 0;
+    /// Time by which spectators of those matches are behind, at most 4 s.
+    referee_spectator_delay: Duration = Duration(Micros::ZERO);
+
     /// Issuer (`iss`) whose tokens are accepted instead of guest keys.
     token_issuer: Option<String> = None;
     /// Audience (`aud`) that tokens must have. Without it tokens for any other client of the issuer
@@ -253,6 +259,14 @@ impl Config {
             // only wait for each other, and a signal costs a tenth more.
             0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).min(4)),
             threads => threads,
+        }
+    }
+
+    /// Number of threads that seal matches.
+    pub(crate) fn referee_thread_count(&self) -> usize {
+        match self.referee_threads {
+            0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(4)),
+            threads => threads.min(64),
         }
     }
 

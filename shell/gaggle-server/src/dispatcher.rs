@@ -300,6 +300,13 @@ impl Dispatcher {
         self.lock().node.is_member(room, peer)
     }
 
+    /// Reads a room known here, and whether its mode has a referee.
+    pub(crate) fn with_room<T>(&self, room: RoomId, read: impl FnOnce(&RoomView, bool) -> T) -> Option<T> {
+        let machines = self.lock();
+        let has_referee = machines.node.mode_of(room).is_some_and(|mode| mode.referee);
+        machines.node.room(room).map(|view| read(view, has_referee))
+    }
+
     /// Epoch of a room known here.
     pub(crate) fn epoch_of(&self, room: RoomId) -> Option<u32> {
         self.lock().node.epoch_of(room)

@@ -30,6 +30,7 @@ mod operator;
 mod pace;
 mod page_policy;
 mod progress;
+mod referee;
 mod relay;
 mod server;
 mod shared;

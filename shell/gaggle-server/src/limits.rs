@@ -9,15 +9,22 @@ use gaggle_kit::Micros;
 use gaggle_kit::rate_limit::{Bound, LimitRow, RateLimit};
 use gaggle_lobby::node::Exceeded;
 use gaggle_lobby::rules::Rules;
+use gaggle_seal::SealConfig;
 
 use crate::config::Config;
 use crate::http::HTTP_LIMITS;
 use crate::{handshake_limit, handshakes, operator, relay, server};
 
 /// Rows of the table in groups, with headings.
-fn tables(config: &Config) -> [(&'static str, Vec<LimitRow>); 3] {
+fn tables(config: &Config) -> [(&'static str, Vec<LimitRow>); 4] {
     let of_relay = relay::limits(config).limits();
-    [("HTTP and TLS", of_http(config)), ("Lobby", of_lobby(&config.rules())), ("Relay", of_relay)]
+    let of_lobby = of_lobby(&config.rules());
+    [
+        ("HTTP and TLS", of_http(config)),
+        ("Lobby", of_lobby),
+        ("Relay", of_relay),
+        ("Referee", of_referee(&SealConfig::default())),
+    ]
 }
 
 fn of_http(config: &Config) -> Vec<LimitRow> {
@@ -80,6 +87,23 @@ fn of_lobby(rules: &Rules) -> Vec<LimitRow> {
         rate("look", "player", limits.look, slow),
         rate("report", "player", limits.report, slow),
         rate("report_per_address", "network", limits.report_per_address, slow),
+    ]
+}
+
+fn of_referee(config: &SealConfig) -> Vec<LimitRow> {
+    let clients = |name, max, on_excess| {
+        let bound = Bound::Places { per_key: Some(max), total: None };
+        LimitRow { name, key: "room", bound, on_excess }
+    };
+    vec![
+        clients("clients", config.clients_max, "link closed"),
+        clients("spectators", config.spectators_max, "link closed"),
+        rate("packets", "client", config.packet_rate, "dropped"),
+        rate("messages", "client", gaggle_seal::MESSAGE_RATE, "link closed"),
+        rate("state_pieces", "client", gaggle_seal::PIECE_RATE, "link closed"),
+        rate("bytes_to_client", "client", config.client_rate, "sent later"),
+        rate("state_bytes_to_client", "client", config.state_rate, "sent later"),
+        rate("forwarded_bytes", "client", gaggle_seal::FORWARD_RATE, "dropped"),
     ]
 }
 

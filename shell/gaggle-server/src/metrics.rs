@@ -5,8 +5,8 @@
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gaggle_lobby::RejectionCode;
 use gaggle_lobby::node::NodeStats;
+use gaggle_lobby::{RejectionCode, RoomId};
 
 /// Upper bounds of the buckets of a [`Histogram`], in microseconds.
 const BUCKETS: [u64; 12] =
@@ -20,6 +20,12 @@ pub trait MetricsSource: fmt::Debug + Send + Sync {
     /// Key figures for the operator's page.
     fn figures(&self) -> Figures {
         Figures::default()
+    }
+
+    /// Figures of one room for the operator's page; none if it has none.
+    fn room_figures(&self, room: RoomId) -> Vec<(&'static str, u64)> {
+        let _ = room;
+        Vec::new()
     }
 }
 

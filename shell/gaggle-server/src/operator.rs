@@ -118,11 +118,14 @@ pub(crate) fn state(dispatcher: &Dispatcher, sources: &[Arc<dyn MetricsSource>])
         "counts": counts,
         "refused": codes(&tally.rejected),
         "ended": codes(&tally.closed),
-        "list": views.iter().map(room).collect::<Vec<_>>(),
+        "list": views.iter().map(|view| room(view, sources)).collect::<Vec<_>>(),
     })
 }
 
-fn room(view: &RoomView) -> Value {
+fn room(view: &RoomView, sources: &[Arc<dyn MetricsSource>]) -> Value {
+    let figures = sources.iter().flat_map(|source| source.room_figures(view.id));
+    let referee: serde_json::Map<String, Value> =
+        figures.map(|(name, value)| (name.to_string(), value.into())).collect();
     let member = |member: &gaggle_lobby::view::Member| {
         json!({
             "name": member.name.as_str(),
@@ -144,6 +147,7 @@ fn room(view: &RoomView) -> Value {
         "seats": view.max_players,
         "private": view.private,
         "locked": view.locked,
+        "referee": if referee.is_empty() { Value::Null } else { Value::Object(referee) },
         "members": view.members.iter().map(member).collect::<Vec<_>>(),
     })
 }

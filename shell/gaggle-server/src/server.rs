@@ -35,6 +35,7 @@ use crate::identity::TokenVerifier;
 use crate::operator::Operator;
 use crate::pace::Pace;
 use crate::page_policy::PagePolicy;
+use crate::referee::{RefereeFigures, Referees};
 use crate::relay;
 use crate::shared::Share;
 use crate::shared::redis::Store;
@@ -94,6 +95,7 @@ pub struct Server {
     lobby: Lobby,
     site: Arc<Site>,
     relay: Option<Arc<RelayServer>>,
+    referees: Option<Arc<Referees>>,
     drain: Micros,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -149,8 +151,13 @@ impl Server {
         // Tickets are made and checked by the same clock.
         let clock = Clock::new();
         let (relay, stun) = relay::mount(&config, port, ticket_key, clock, &mut extensions)?;
+        let figures = RefereeFigures::default();
+        if config.games.has_referee() {
+            extensions.metrics.push(figures.source());
+        }
         let Extensions { storage, assets, metrics, upgrades, relay: told } = extensions;
         let (dispatcher, mut tasks) = start_hub(&config, clock, stun, told, storage).await?;
+        let referees = Referees::start(&config, relay.as_ref(), &dispatcher, &figures)?;
         let lobby = Lobby { dispatcher: dispatcher.clone(), ticket_key };
         upgrades.iter().for_each(|upgrade| upgrade.started(lobby.clone()));
         let site = Arc::new(Site {
@@ -179,7 +186,7 @@ impl Server {
         });
         tasks.extend([tokio::spawn(accept(listener, site.clone())), tokio::spawn(tick(dispatcher))]);
         info!(%address, "serving");
-        Ok(Server { address, lobby, site, relay, drain: config.drain.0, tasks })
+        Ok(Server { address, lobby, site, relay, referees, drain: config.drain.0, tasks })
     }
 
     /// Address it serves on, with the actual port if 0 was configured.
@@ -208,6 +215,10 @@ impl Server {
         let end = tokio::time::Instant::now() + LAST_WORDS;
         while tokio::time::Instant::now() < end && self.lobby.dispatcher.unanswered_count() > 0 {
             tokio::time::sleep(TICK).await;
+        }
+        if let Some(referees) = self.referees {
+            // Clients hold all frames before their links close.
+            let _ = tokio::task::spawn_blocking(move || referees.stop()).await;
         }
         if let Some(relay) = &self.relay {
             relay.stop().await;

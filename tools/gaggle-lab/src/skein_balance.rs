@@ -89,7 +89,7 @@ impl Frame {
         }
         for (across, words) in marks {
             let (column, row) = self.at(*across, 0.0);
-            scene.text(words, column as f32, (row + 8) as f32, palette::FAINT).centred();
+            scene.text(words, column as f32, (row + 8) as f32, palette::FAINT).centered();
         }
     }
 

@@ -38,12 +38,32 @@ pub enum ClientPhase {
 pub enum ClientEvent {
     /// The log begins at this frame. The state is from a donor; it is empty at the start of a
     /// match.
+    ///
+    /// After [`ClientEvent::Desync`] the log goes on as it is, and the state replaces the game's.
     SnapshotReceived {
         /// Frame of the state.
         frame: Frame,
         /// The game's state as its donor encoded it.
         state: Vec<u8>,
+        /// Checksum that most clients computed for it, 0 if the state is empty. If the decoded state
+        /// has another one, call [`enter_anew`](crate::Client::enter_anew).
+        state_hash: u64,
     },
+    /// The referee asks for the state of a frame, which is not sealed yet: keep it when it is, and
+    /// pass it to [`offer_state`](crate::Client::offer_state).
+    StateWanted {
+        /// Number of the request.
+        number: u32,
+        /// Frame whose state is wanted.
+        frame: Frame,
+    },
+    /// The game's state of a frame is not that of most other clients. Theirs follows.
+    Desync {
+        /// Frame whose states differ.
+        frame: Frame,
+    },
+    /// The referee has not been heard for `abandon_timeout`. The client goes on waiting for it.
+    RefereeLost,
     /// An own entry did not count: the frame was sealed without it.
     Refused {
         /// Frame of the entry.
@@ -70,8 +90,10 @@ pub enum ClientEvent {
 /// A packet or message to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientTransmit<'a> {
-    /// Whether it must arrive, in order with other reliable ones.
+    /// Whether it must arrive, in order with other reliable ones of its stream.
     pub is_reliable: bool,
+    /// Stream of reliable ones: 0, or 1 for pieces of states, so that nothing waits for them.
+    pub stream: u8,
     /// Bytes of the packet or message.
     pub bytes: &'a [u8],
 }

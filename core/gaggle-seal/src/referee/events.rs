@@ -2,7 +2,7 @@
 //!
 //! `Referee` makes them, its server reads them. Absent: when.
 
-use gaggle_kit::{Frame, Slot};
+use gaggle_kit::{Frame, PeerId, Slot};
 use thiserror::Error;
 
 use super::LinkId;
@@ -29,8 +29,11 @@ pub enum RefereeEvent {
     Joined { stream: StreamId, slot: Slot, frame: Frame },
     /// The row ended before this frame.
     Left { row: Row, slot: Slot, frame: Frame, why: OutReason },
-    /// Clients wait for a state: pass one to [`put_snapshot`](crate::Referee::put_snapshot).
+    /// Clients wait for a state. Others are asked for theirs; an application that has one may pass
+    /// it to [`put_snapshot`](crate::Referee::put_snapshot).
     SnapshotWanted,
+    /// The client's state of a frame is not that of most others: it is sent theirs.
+    Desync { stream: StreamId, frame: Frame },
     /// The referee continues without its journal: from this many clients' answers, or from the
     /// start.
     Resumed { base: Frame, answers: usize, is_anew: bool },
@@ -65,6 +68,12 @@ pub struct RefereeStats {
     pub bytes_sent: u64,
     /// Packets and messages that were dropped because a client exceeded its rate.
     pub over_rate: u64,
+    /// States that clients gave for joiners.
+    pub states_donated: u64,
+    /// Clients whose state of a frame was not that of most others.
+    pub desyncs: u64,
+    /// Clients whose log was not the referee's, and that began with a snapshot again.
+    pub logs_rejected: u64,
     /// Events that were dropped because they were not polled in time.
     pub events_dropped: u64,
 }
@@ -74,8 +83,12 @@ pub struct RefereeStats {
 pub struct Transmit<'a> {
     /// Link it is for.
     pub link: LinkId,
-    /// Whether it must arrive, in order with other reliable ones.
+    /// Peer behind the link.
+    pub peer: PeerId,
+    /// Whether it must arrive, in order with other reliable ones of its stream.
     pub is_reliable: bool,
+    /// Stream of reliable ones: 0, or 1 for pieces of states.
+    pub stream: u8,
     /// Bytes of the packet or message.
     pub bytes: &'a [u8],
 }

@@ -6,6 +6,7 @@
 
 use gaggle_kit::{Frame, Micros};
 
+use crate::config::SealConfig;
 use crate::lanes;
 use crate::log::Log;
 use crate::shape::PACKET_BYTES_MAX;
@@ -35,6 +36,28 @@ pub(super) struct Cursor {
     /// Frame of the lane after which the link's next packet continues.
     pub(super) at: Frame,
     pub(super) packets: u8,
+}
+
+/// Rounds of both kinds of clients: spectators have their own interval and are told later.
+#[derive(Debug)]
+pub(super) struct Fanouts {
+    pub(super) players: Fanout,
+    pub(super) spectators: Fanout,
+}
+
+impl Fanouts {
+    pub(super) fn new(config: &SealConfig, told: Frame) -> Fanouts {
+        let delayed = told.saturating_sub(config.spectator_delay_frames);
+        Fanouts {
+            players: Fanout::new(config.full_bytes, told),
+            spectators: Fanout::new(config.full_bytes, delayed),
+        }
+    }
+
+    /// The rounds of one kind of client.
+    pub(super) fn of(&mut self, is_spectator: bool) -> &mut Fanout {
+        if is_spectator { &mut self.spectators } else { &mut self.players }
+    }
 }
 
 #[derive(Debug)]

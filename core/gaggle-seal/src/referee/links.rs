@@ -10,6 +10,7 @@ use crate::clocks::Clocks;
 use crate::roster::StreamId;
 use crate::shape::StreamSlots;
 use crate::slack::Slack;
+use crate::transfer::Outgoing;
 
 /// Number of a client's link, given by [`crate::Referee::handle_connected`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +40,8 @@ pub(crate) struct Progress {
     /// Until this time, repeated frames may still be under way.
     pub(crate) resend_at: Micros,
     pub(crate) rate: RateLimiter,
+    /// Bytes of states.
+    pub(crate) state_rate: RateLimiter,
 }
 
 /// Arrival of a client's packets.
@@ -47,6 +50,7 @@ pub(crate) struct Arrivals {
     pub(crate) heard_at: Micros,
     pub(crate) packets: RateLimiter,
     pub(crate) messages: RateLimiter,
+    pub(crate) pieces: RateLimiter,
     /// Newest entry that arrived.
     pub(crate) newest: Frame,
     pub(crate) slack: Slack,
@@ -64,6 +68,14 @@ pub(crate) struct Link {
     pub(crate) told_at: Option<Micros>,
     pub(crate) snapshot_at: Option<Micros>,
     pub(crate) wants_snapshot: bool,
+    /// Whether it was sent frames or terms of this match, and so may hold some.
+    pub(crate) is_told: bool,
+    /// The state it wants is of this frame or a later one.
+    pub(crate) wants_after: Frame,
+    /// State under way to it.
+    pub(crate) sending: Option<Outgoing>,
+    /// Frames it simulated beyond the sealed one, as it last reported.
+    pub(crate) depth: u8,
 }
 
 impl Link {
@@ -78,11 +90,13 @@ impl Link {
                 has_gap: false,
                 resend_at: Micros::ZERO,
                 rate: RateLimiter::default(),
+                state_rate: RateLimiter::default(),
             },
             arrivals: Arrivals {
                 heard_at: now,
                 packets: RateLimiter::default(),
                 messages: RateLimiter::default(),
+                pieces: RateLimiter::default(),
                 newest: Frame::START,
                 slack: Slack::new(),
             },
@@ -90,6 +104,10 @@ impl Link {
             told_at: None,
             snapshot_at: None,
             wants_snapshot: false,
+            is_told: false,
+            wants_after: Frame::START,
+            sending: None,
+            depth: 0,
         }
     }
 
@@ -165,13 +183,6 @@ impl Links {
         self.links.iter().enumerate().filter_map(|(index, (generation, link))| {
             let id = LinkId { index: index as u32, generation: *generation };
             link.as_ref().map(|link| (id, link))
-        })
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (LinkId, &mut Link)> {
-        self.links.iter_mut().enumerate().filter_map(|(index, (generation, link))| {
-            let id = LinkId { index: index as u32, generation: *generation };
-            link.as_mut().map(|link| (id, link))
         })
     }
 }

@@ -4,20 +4,16 @@
 
 use gaggle_kit::{Frame, Micros};
 
-use super::fanout::{Cursor, Fanout, PACKETS_PER_ROUND_MAX};
-use super::links::LinkId;
-use super::{
-    ASK_INTERVAL, Referee, RefereeEvent, RefereePhase, SEALED_PER_TICK_MAX, SNAPSHOT_INTERVAL, Transmit,
-};
+use super::fanout::{Cursor, PACKETS_PER_ROUND_MAX};
+use super::links::{Link, LinkId};
+use super::{ASK_INTERVAL, Referee, RefereeEvent, RefereePhase, SEALED_PER_TICK_MAX, Transmit};
 use crate::ablation::Rule;
-use crate::checkpoint;
 use crate::journal::Journal;
 use crate::lineage::Lineage;
 use crate::log::Log;
 use crate::message::{Message, OverReason};
 use crate::packet::Merged;
-use crate::roster::{OutReason, RosterChange};
-use crate::sealer::Sealer;
+use crate::roster::{OutReason, RosterChange, StreamId};
 use crate::shape::PACKET_BYTES_MAX;
 
 impl Referee {
@@ -27,6 +23,7 @@ impl Referee {
         self.now = self.now.max(now);
         let gone = self.ticked_at.map_or(Micros::ZERO, |ticked| self.now.since(ticked));
         self.ticked_at = Some(self.now);
+        self.sealed_before = self.sealer.log().sealed();
         // A referee that was suspended for a window has stopped all clients: their deadlines move,
         // too.
         if gone > self.config.span(self.config.window_frames) {
@@ -41,9 +38,11 @@ impl Referee {
         if self.phase == RefereePhase::Asking {
             return;
         }
-        self.serve_snapshots();
-        let told = self.told();
-        self.fanout.begin(self.now, self.config.send_interval, self.sealer.log(), told);
+        self.tick_states();
+        let (told, log) = (self.told(), self.sealer.log());
+        self.fanouts.players.begin(self.now, self.config.send_interval, log, told);
+        let delayed = told.saturating_sub(self.config.spectator_delay_frames);
+        self.fanouts.spectators.begin(self.now, self.config.spectator_interval, log, delayed);
     }
 
     fn seal(&mut self) {
@@ -102,23 +101,17 @@ impl Referee {
         let answers = self.recovery.answers();
         let best = self.recovery.finish(self.epoch);
         let is_anew = best.is_none();
-        let (lineage, log) = best.unwrap_or_else(|| self.anew());
+        let (lineage, log) = best.unwrap_or_else(|| self.anew(Frame::START));
         let base = log.sealed();
-        self.sealer = Sealer::new(self.config.clone(), log, now, self.ablation);
-        self.fanout = Fanout::new(self.config.full_bytes, base);
-        self.lineage = lineage;
         self.phase = RefereePhase::Running;
-        if self.config.journal {
-            self.journal = Some(Journal::begin(self.sealer.log(), &self.lineage));
-        }
+        self.restart_with(lineage, log);
         self.event(RefereeEvent::Resumed { base, answers, is_anew });
     }
 
     /// A new match, because no client holds any frame: no earlier log belongs to it.
-    fn anew(&self) -> (Lineage, Log) {
-        let match_id = self.lineage.match_id() ^ u64::from(self.epoch.0).rotate_left(32);
+    pub(super) fn anew(&self, lost: Frame) -> (Lineage, Log) {
         let log = Log::new(self.sealer.log().shape(), self.config.history_frames, self.config.lookahead());
-        (Lineage::founded(match_id, self.epoch), log)
+        (self.lineage.anew(self.epoch, lost), log)
     }
 
     fn finish_draining(&mut self) {
@@ -147,6 +140,18 @@ impl Referee {
         self.journal.as_ref().map_or(&[], Journal::records)
     }
 
+    /// Whether the records begin a journal of their own, for which earlier ones do not count.
+    pub fn is_journal_new(&self) -> bool {
+        self.journal.as_ref().is_some_and(Journal::is_new)
+    }
+
+    /// Begins the journal again with all kept frames, so that earlier records can go.
+    pub fn rewrite_journal(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            journal.rewrite(self.sealer.log(), &self.lineage);
+        }
+    }
+
     /// Confirms that the records are in the file.
     pub fn mark_records_written(&mut self) {
         if let Some(journal) = &mut self.journal {
@@ -154,86 +159,65 @@ impl Referee {
         }
         // The round that has begun may contain them.
         let told = self.told();
-        self.fanout.extend(told);
+        self.fanouts.players.extend(told);
+        self.fanouts.spectators.extend(told.saturating_sub(self.config.spectator_delay_frames));
     }
 
     pub(super) fn send(&mut self, link: LinkId, message: &Message<'_>) {
-        let mut bytes = Vec::new();
-        message.write(&mut bytes);
-        self.outbox.push_back((link, bytes));
+        self.send_on(0, link, message);
     }
 
-    fn serve_snapshots(&mut self) {
-        let now = self.now;
-        let is_wanted = |link: &super::Link| {
-            let is_due = link.snapshot_at.is_none_or(|at| now.since(at) >= SNAPSHOT_INTERVAL);
-            link.wants_snapshot && is_due
-        };
-        if !self.links.iter().any(|(_, link)| is_wanted(link)) {
-            return;
-        }
-        let log = self.sealer.log();
-        let donated = self.donated.as_ref().filter(|donated| log.keeps(donated.frame));
-        let (frame, state) = match donated {
-            Some(donated) => (donated.frame, &donated.state[..]),
-            // At the start of a match the state is the one every client begins with.
-            None if log.oldest() == Frame::START => (Frame::START, &[][..]),
-            None => {
-                if self.snapshot_asked_at.is_none_or(|at| now.since(at) >= SNAPSHOT_INTERVAL) {
-                    self.snapshot_asked_at = Some(now);
-                    self.event(RefereeEvent::SnapshotWanted);
-                }
-                return;
-            }
-        };
-        let mut checkpoint = Vec::new();
-        checkpoint::write(log, frame, &mut checkpoint);
+    /// Sends on a stream: 1 is for states and what must not arrive after them.
+    pub(super) fn send_on(&mut self, stream: u8, link: LinkId, message: &Message<'_>) {
         let mut bytes = Vec::new();
-        let lineage = self.lineage.clone();
-        Message::Snapshot { lineage, checkpoint: &checkpoint, state }.write(&mut bytes);
-        for (id, link) in self.links.iter_mut() {
-            if is_wanted(link) {
-                (link.wants_snapshot, link.snapshot_at) = (false, Some(now));
-                self.outbox.push_back((id, bytes.clone()));
-            }
-        }
+        message.write(&mut bytes);
+        self.outbox.push_back((link, stream, bytes));
     }
 
     /// Next packet or message to send.
     pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
-        while let Some((link, bytes)) = self.outbox.pop_front() {
-            if self.links.get(link).is_some() {
+        while let Some((link, stream, bytes)) = self.outbox.pop_front() {
+            if let Some(Link { stream: StreamId { peer, .. }, .. }) = self.links.get(link) {
                 self.buffer.clear();
                 self.buffer.extend_from_slice(&bytes);
-                return Some(Transmit { link, is_reliable: true, bytes: &self.buffer });
+                let peer = *peer;
+                return Some(Transmit { link, peer, is_reliable: true, stream, bytes: &self.buffer });
             }
         }
-        let link = self.next_merged()?;
+        let link = match self.next_merged(false) {
+            Some(link) => link,
+            None => self.next_merged(true)?,
+        };
+        let peer = self.links.get(link)?.stream.peer;
         self.stats.packets_sent += 1;
         self.stats.bytes_sent += self.buffer.len() as u64;
-        Some(Transmit { link, is_reliable: false, bytes: &self.buffer })
+        Some(Transmit { link, peer, is_reliable: false, stream: 0, bytes: &self.buffer })
     }
 
     /// Writes the next packet of the round. `None` at its end.
-    fn next_merged(&mut self) -> Option<LinkId> {
-        let mut cursor = self.fanout.cursor()?;
+    fn next_merged(&mut self, is_spectator: bool) -> Option<LinkId> {
+        let mut cursor = self.fanouts.of(is_spectator).cursor()?;
         while cursor.link < self.links.end() {
-            if let Some(id) = self.write_merged(&mut cursor) {
-                self.fanout.set_cursor(Some(cursor));
+            if let Some(id) = self.write_merged(&mut cursor, is_spectator) {
+                self.fanouts.of(is_spectator).set_cursor(Some(cursor));
                 return Some(id);
             }
             cursor = Cursor { link: cursor.link + 1, lane: 0, at: Frame::START, packets: 0 };
         }
-        self.fanout.set_cursor(None);
+        self.fanouts.of(is_spectator).set_cursor(None);
         None
     }
 
     /// Writes the next packet to the link at the cursor. `None` if it has received all frames of
     /// this round.
-    fn write_merged(&mut self, cursor: &mut Cursor) -> Option<LinkId> {
+    fn write_merged(&mut self, cursor: &mut Cursor, is_spectator: bool) -> Option<LinkId> {
         let log = self.sealer.log();
-        let (limit, lanes) = (self.fanout.limit(), log.shape().lanes());
+        let fanout = self.fanouts.of(is_spectator);
+        let (limit, lanes) = (fanout.limit(), log.shape().lanes());
         let (id, link) = self.links.at(cursor.link)?;
+        if link.slots.is_none() != is_spectator {
+            return None;
+        }
         // A frame without changes means "as before": so a client that has not said which frames it
         // holds in this term is sent nothing.
         let ack = link.progress.ack?;
@@ -252,7 +236,7 @@ impl Referee {
             let rtt = link.clocks.rtt().unwrap_or(Micros::from_millis(100));
             link.progress.resend_at = self.now + rtt + self.config.send_interval;
         }
-        let from = self.fanout.from(ack, link.progress.sent);
+        let from = fanout.from(ack, link.progress.sent);
         let from = if repeats { from } else { link.progress.sent };
         let is_present = link.slots.is_some_and(|slots| self.sealer.is_present(link.stream, &slots));
         let first_slot = link.slots.filter(|_| is_present).map(|slots| slots.first());
@@ -272,7 +256,7 @@ impl Referee {
                 (cursor.lane, cursor.at) = (cursor.lane + 1, Frame::START);
                 continue;
             }
-            let (body, to) = self.fanout.body(log, cursor.lane, at);
+            let (body, to) = fanout.body(log, cursor.lane, at);
             if to == at || self.buffer.len() + body.len() > PACKET_BYTES_MAX {
                 break;
             }

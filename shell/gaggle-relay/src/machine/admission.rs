@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use gaggle_kit::Micros;
 use gaggle_kit::rate_limit::{choose_evicted, prefixes};
-use gaggle_link::relay::{RelayFrame, RelayLeg, RelayReject};
+use gaggle_link::relay::{HOST_PEER, RelayFrame, RelayLeg, RelayReject};
 use gaggle_lobby::{Claims, TicketError};
 
 use super::{ConnectionId, EVICT_INTERVAL, EVICTED_SHARE, Outbound, Relay, Room, Sink, send_control};
@@ -65,7 +65,11 @@ impl Relay {
         claims: &Claims,
         out: Sink<'_>,
     ) -> Result<MemberId, RelayReject> {
+        if claims.peer == HOST_PEER {
+            return Err(RelayReject::Ticket);
+        }
         self.evict_idle(now, connection, out);
+        let members_max = self.members_max(claims.room);
         let room = self.rooms.get(&claims.room);
         let told = self.epochs.as_ref().and_then(|epochs| epochs(claims.room));
         let epoch = room.map(|room| room.epoch).max(told);
@@ -75,7 +79,7 @@ impl Relay {
         let known = room.and_then(|room| room.members.get(&claims.peer).copied());
         let is_full = known.is_none()
             && (self.member_count() >= self.config.members_max
-                || room.is_some_and(|room| room.members.len() >= self.config.room_members_max));
+                || room.is_some_and(|room| room.members.len() >= members_max));
         let held = self.connections.get_mut(&connection).ok_or(RelayReject::Malformed)?;
         let network = held.unproven_from.ok_or(RelayReject::Malformed)?;
         // A member that returns from another network counts for that one.
@@ -99,7 +103,7 @@ impl Relay {
                     self.config.sockets_per_network,
                 );
         if !has_capacity {
-            let is_room_full = room.is_some_and(|room| room.members.len() >= self.config.room_members_max);
+            let is_room_full = room.is_some_and(|room| room.members.len() >= members_max);
             self.limits.exceed(if is_room_full { RelayLimit::RoomMembers } else { RelayLimit::Members });
             return Err(RelayReject::Full);
         }
@@ -137,7 +141,7 @@ impl Relay {
         self.due.evict = now + EVICT_INTERVAL;
         let idle = self.members.iter().enumerate().filter_map(|(id, member)| {
             let member = member.as_ref()?;
-            let is_idle = now.since(member.heard_at) >= self.config.idle_timeout;
+            let is_idle = !member.is_insider && now.since(member.heard_at) >= self.config.idle_timeout;
             is_idle.then_some((member.network, (member.heard_at, id)))
         });
         let weight_min = self.members_by_network.weight(network) + 1;

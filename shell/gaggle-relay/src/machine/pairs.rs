@@ -3,14 +3,14 @@
 //! Part of [`Relay`](super::Relay). Absent: authentication, connections.
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::relay::{RelayFrame, RelayLeg};
+use gaggle_link::relay::{HOST_PEER, RelayFrame, RelayLeg};
 
 use super::{Outbound, Relay, Sink};
 use crate::member::MemberId;
 
 impl Relay {
     pub(super) fn request_pair(&mut self, id: MemberId, peer: PeerId, out: Sink<'_>) {
-        let max = self.config.room_members_max;
+        let max = self.pairs_max(id);
         let member = self.member(id);
         let (me, room) = (member.peer, member.room);
         match member.pair(peer, max) {
@@ -22,7 +22,12 @@ impl Relay {
         }
         match self.rooms[&room].members.get(&peer).copied() {
             Some(other) => self.open(id, other, out),
-            None => self.tell(id, RelayFrame::Closed { peer }, out),
+            None => {
+                if peer == HOST_PEER {
+                    self.want_insider(room);
+                }
+                self.tell(id, RelayFrame::Closed { peer }, out);
+            }
         }
     }
 
@@ -40,11 +45,11 @@ impl Relay {
     }
 
     pub(super) fn open(&mut self, id: MemberId, other: MemberId, out: Sink<'_>) {
-        let max = self.config.room_members_max;
+        let (max, back_max) = (self.pairs_max(id), self.pairs_max(other));
         let (me, peer) = (self.member(id).peer, self.member(other).peer);
         let Some(pair) = self.member(id).pair(peer, max) else { return };
         let is_new = pair.open.is_none();
-        let Some(back) = self.member(other).pair(me, max) else { return };
+        let Some(back) = self.member(other).pair(me, back_max) else { return };
         back.open = Some(id);
         if is_new {
             back.leg = None;
@@ -109,7 +114,9 @@ impl Relay {
                 self.totals.dropped_unconnected += 1;
                 continue;
             };
-            if !self.limits.allows_frame(now, sender.key(), sender.network, datagram.len()) {
+            if !sender.is_insider
+                && !self.limits.allows_frame(now, sender.key(), sender.network, datagram.len())
+            {
                 self.totals.dropped_rate += 1;
                 continue;
             }

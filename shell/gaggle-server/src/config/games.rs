@@ -22,6 +22,11 @@ impl Games {
         self.0.entry(game).or_default().modes.insert(mode, rules);
     }
 
+    /// Whether any mode has a referee.
+    pub(crate) fn has_referee(&self) -> bool {
+        self.0.values().flat_map(|game| game.modes.values()).any(|mode| mode.referee)
+    }
+
     pub(super) fn read(value: &toml::Value) -> Result<Games, String> {
         let mut games = Games::default();
         for (name, game) in table(value, "games")? {
@@ -57,6 +62,7 @@ fn read_mode(fields: &toml::Table) -> Result<ModeConfig, String> {
             "players_max" => rules.players_max = number(value, name, 2, 64)?,
             "drop_in" => rules.drop_in = flag(value, name)?,
             "skill" => rules.skill = flag(value, name)?,
+            "referee" => rules.referee = flag(value, name)?,
             "score_min" => rules.score_min = number(value, name, i64::MIN, i64::MAX)?,
             "score_max" => rules.score_max = number(value, name, i64::MIN, i64::MAX)?,
             "score_per_second_max" => {
@@ -72,7 +78,7 @@ fn read_mode(fields: &toml::Table) -> Result<ModeConfig, String> {
             other => {
                 return Err(format!(
                     "there is no `{other}`: valid are players, players_min, players_max, drop_in, skill, \
-                     score_min, score_max, score_per_second_max, level_max"
+                     referee, score_min, score_max, score_per_second_max, level_max"
                 ));
             }
         }

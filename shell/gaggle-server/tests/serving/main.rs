@@ -12,6 +12,7 @@ mod lobby;
 mod place;
 mod places;
 mod process;
+mod referee;
 mod relay;
 mod shared;
 mod sign_in;
