@@ -1,0 +1,175 @@
+//! Crumbs on the water, and the crusts that are worth five.
+//!
+//! Owned by the state; goslings take them, catches strew them. Absent: goslings.
+
+use gaggle_kit::{Prng, State};
+
+use crate::reed::{Reed, TILES};
+use crate::water::NOWHERE;
+
+/// Words of one bit a tile.
+const WORDS: usize = TILES.div_ceil(64);
+/// Crusts at most.
+pub const CRUSTS: usize = 3;
+/// Crumbs a crust is worth.
+pub const CRUST: u8 = 5;
+
+/// All loose crumbs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
+pub struct Crumbs {
+    bits: [u64; WORDS],
+    /// Cells of the crusts.
+    pub crusts: [u16; CRUSTS],
+}
+
+impl Default for Crumbs {
+    fn default() -> Crumbs {
+        Crumbs { bits: [0; WORDS], crusts: [NOWHERE; CRUSTS] }
+    }
+}
+
+impl Crumbs {
+    /// A crumb on every open tile.
+    pub fn everywhere(reed: &Reed) -> Crumbs {
+        let mut crumbs = Crumbs::default();
+        reed.tiles().iter().for_each(|tile| crumbs.put(*tile));
+        crumbs
+    }
+
+    /// Whether there is a crumb on a tile.
+    #[inline]
+    pub fn has(&self, tile: u16) -> bool {
+        self.bits.get(usize::from(tile / 64)).is_some_and(|word| word >> (tile % 64) & 1 == 1)
+    }
+
+    /// Lays a crumb.
+    pub fn put(&mut self, tile: u16) {
+        if let Some(word) = self.bits.get_mut(usize::from(tile / 64)) {
+            *word |= 1 << (tile % 64);
+        }
+    }
+
+    /// Takes the crumb of a tile; whether there was one.
+    #[inline]
+    pub fn take(&mut self, tile: u16) -> bool {
+        let had = self.has(tile);
+        if had {
+            self.bits[usize::from(tile / 64)] &= !(1 << (tile % 64));
+        }
+        had
+    }
+
+    /// Loose crumbs.
+    pub fn count(&self) -> u32 {
+        self.bits.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Lets 1/64 of the eaten tiles grow again, except where `is_near` says no.
+    pub(crate) fn grow(&mut self, reed: &Reed, random: &mut Prng, is_near: impl Fn(u16) -> bool) {
+        let eaten = (reed.tiles().len() as u32).saturating_sub(self.count());
+        let wanted = eaten.div_ceil(64);
+        let mut grown = 0;
+        // Most draws hit a tile that is not eaten.
+        for _ in 0..wanted * 8 {
+            let Some(tile) = random.pick(reed.tiles()).copied() else { return };
+            if !self.has(tile) && !is_near(tile) {
+                self.put(tile);
+                grown += 1;
+                if grown >= wanted {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Lays a crust at a junction, if there are not enough.
+    pub(crate) fn lay_crust(&mut self, reed: &Reed, random: &mut Prng) {
+        let Some(cell) = random.pick(reed.junctions()).copied() else { return };
+        if let Some(free) = self.crusts.iter_mut().find(|crust| **crust == NOWHERE) {
+            *free = cell;
+        }
+    }
+
+    /// Takes the crust of a cell; whether there was one.
+    pub(crate) fn take_crust(&mut self, cell: u16) -> bool {
+        match self.crusts.iter_mut().find(|crust| **crust == cell) {
+            Some(crust) => {
+                *crust = NOWHERE;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Strews crumbs over the free tiles nearest to a cell.
+    pub(crate) fn strew(&mut self, reed: &Reed, from: u16, count: u8) {
+        /// Cells looked at: enough for a dozen free tiles nearly everywhere.
+        const CELLS: usize = 48;
+        let mut queue = [NOWHERE; CELLS];
+        queue[0] = from;
+        let (mut known, mut at, mut left) = (1, 0, count);
+        while at < known && left > 0 {
+            let cell = queue[at];
+            at += 1;
+            let is_quiet = reed.nest_at(cell).is_some() || reed.den().contains(&cell);
+            if !is_quiet && !self.has(reed.tile_of(cell)) {
+                self.put(reed.tile_of(cell));
+                left -= 1;
+            }
+            for way in crate::water::ways(reed.exits(cell)) {
+                let (tile, next) = (reed.tile_beside(cell, way), reed.next(cell, way));
+                if left > 0 && !is_quiet && !self.has(tile) {
+                    self.put(tile);
+                    left -= 1;
+                }
+                if known < CELLS && !queue[..known].contains(&next) {
+                    queue[known] = next;
+                    known += 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mode;
+
+    #[test]
+    fn strewn_crumbs_are_as_many_as_were_carried() {
+        let reed = Reed::new(5, Mode::Broods);
+        for (from, count) in [(reed.junctions()[7], 12), (reed.junctions()[0], 3)] {
+            let mut crumbs = Crumbs::default();
+            crumbs.strew(&reed, from, count);
+            assert_eq!(crumbs.count(), u32::from(count));
+            assert!(crumbs.has(reed.tile_of(from)));
+            assert!(reed.tiles().iter().filter(|tile| crumbs.has(**tile)).count() == usize::from(count));
+        }
+    }
+
+    #[test]
+    fn crumbs_grow_by_one_of_sixty_four() {
+        let reed = Reed::new(5, Mode::Broods);
+        let mut crumbs = Crumbs::default();
+        let mut random = Prng::new(4);
+        crumbs.grow(&reed, &mut random, |_| false);
+        assert_eq!(crumbs.count(), (reed.tiles().len() as u32).div_ceil(64));
+        let before = crumbs.count();
+        crumbs.grow(&reed, &mut random, |_| true);
+        assert_eq!(crumbs.count(), before, "none beside a gosling");
+    }
+
+    #[test]
+    fn fourth_crust_is_not_laid() {
+        let reed = Reed::new(5, Mode::Broods);
+        let mut crumbs = Crumbs::default();
+        let mut random = Prng::new(4);
+        (0..9).for_each(|_| crumbs.lay_crust(&reed, &mut random));
+        let cell = crumbs.crusts[1];
+        assert!(crumbs.crusts.iter().all(|crust| reed.is_junction(*crust)));
+        assert!(crumbs.take_crust(cell));
+        assert_eq!(crumbs.crusts.iter().filter(|crust| **crust == NOWHERE).count(), 1);
+        assert_eq!(crumbs.count(), 0);
+    }
+}

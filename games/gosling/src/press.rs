@@ -1,0 +1,102 @@
+//! Players' presses as they come: chosen at the last junction, some moments before the next.
+//!
+//! Called by tests, tools and `trial`, which need many players. Absent: bots of the tick.
+
+use gaggle_kit::Prng;
+
+use crate::reed::Reed;
+use crate::water::{EDGE, Way, opposite, ways};
+use crate::{Gosling, Wish};
+
+/// How a player presses. Times are in milliseconds, rates in thousandths a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    /// Time from a press to the junction it is for.
+    pub lead: i32,
+    /// How much that varies.
+    pub spread: i32,
+    /// How often another way is pressed without a reason.
+    pub fidgets: u32,
+    /// How often a player turns back.
+    pub backs: u32,
+}
+
+impl Manner {
+    /// The usual player.
+    pub const USUAL: Manner = Manner { lead: 220, spread: 120, fidgets: 350, backs: 120 };
+    /// A player who plans.
+    pub const CALM: Manner = Manner { lead: 280, spread: 120, fidgets: 200, backs: 60 };
+    /// A player in a hurry.
+    pub const FRANTIC: Manner = Manner { lead: 130, spread: 100, fidgets: 800, backs: 300 };
+}
+
+/// One player's fingers.
+#[derive(Debug, Clone)]
+pub struct Presser {
+    slot: usize,
+    manner: Manner,
+    random: Prng,
+    wish: Wish,
+    /// The junction thought about, and the way chosen there once it is time to press.
+    plan: Option<(u16, i32, Way)>,
+    thought_about: u16,
+}
+
+impl Presser {
+    /// Fingers of the player in a slot. Equal seeds press alike.
+    pub fn new(slot: usize, manner: Manner, seed: u64) -> Presser {
+        let random = Prng::stream(seed, slot as u64);
+        Presser { slot, manner, random, wish: Wish::default(), plan: None, thought_about: u16::MAX }
+    }
+
+    /// The wish in the next frame, from what is on the screen in this one.
+    pub fn press(&mut self, game: &Gosling, reed: &Reed) -> Wish {
+        let chick = &game.chicks[self.slot];
+        if !chick.is_swimming() {
+            (self.plan, self.thought_about) = (None, u16::MAX);
+            if self.random.chance(1, 12) {
+                let way = self.random.below(4) as Way;
+                self.aim(way);
+            }
+            return self.wish;
+        }
+        let ahead = reed.ahead(chick.at.cell, chick.at.heading);
+        let units = i32::from(ahead.cells) * i32::from(EDGE) - i32::from(chick.at.way);
+        let frames = units / i32::from(chick.speed().max(1));
+        if self.thought_about != ahead.cell {
+            self.thought_about = ahead.cell;
+            let exits = reed.exits(ahead.cell) & !(1 << opposite(ahead.heading));
+            let nth = self.random.below(exits.count_ones().max(1)) as usize;
+            let way = ways(exits).nth(nth).unwrap_or(ahead.heading);
+            let lead = (self.manner.lead + self.manner.spread * self.gauss() / 1_000).max(-60);
+            self.plan = Some((ahead.cell, lead * 30 / 1_000, way));
+        }
+        if let Some((_, lead, way)) = self.plan
+            && frames <= lead
+        {
+            self.plan = None;
+            self.aim(way);
+        }
+        if self.random.chance(self.manner.fidgets, 30_000) {
+            let turn = [0, 1, 3][self.random.below(3) as usize];
+            self.aim((chick.at.heading + turn) & 3);
+        }
+        if self.random.chance(self.manner.backs, 30_000) {
+            self.aim(opposite(chick.at.heading));
+        }
+        self.wish
+    }
+
+    /// A page sends a wish only when it differs from the last one.
+    fn aim(&mut self, way: Way) {
+        if self.wish.direction() != way {
+            self.wish = Wish::to(way);
+        }
+    }
+
+    /// About normal, in thousandths of the spread.
+    fn gauss(&mut self) -> i32 {
+        let sum: i32 = (0..6).map(|_| self.random.below(1_000) as i32).sum();
+        (sum - 3_000) * 1_414 / 1_000
+    }
+}

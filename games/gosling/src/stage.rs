@@ -1,0 +1,318 @@
+//! The game as a picture: what is drawn where, and what is heard. Reads the state, never writes it.
+//!
+//! Called by pages and tools. What drifts and glimmers is a function of the frame and of what
+//! happened; only the camera remembers where it was. Absent: rules.
+
+// Pictures are looked at, never simulated.
+#![allow(clippy::float_arithmetic)]
+
+mod actors;
+mod camera;
+mod figures;
+mod hud;
+mod map;
+mod scenery;
+mod sounds;
+#[rustfmt::skip] // The data is a picture.
+mod sprites;
+
+use gaggle_scene::{Album, Item, Scene, View};
+
+use crate::cue::Kind;
+use crate::{Gosling, Reed, SEATS, Wish};
+
+use camera::Camera;
+use figures::Figures;
+use scenery::Scenery;
+
+pub use camera::{HEIGHT, WIDTH};
+pub use hud::BROOD_NAMES;
+pub use sounds::RECIPES;
+
+/// Names of bots and of players without one.
+pub const USUAL_NAMES: [&str; 16] = [
+    "Wren", "Hob", "Ottilie", "Tam", "Nib", "Maud", "Ash", "Pip", "Agnes", "Moss", "Kestrel", "Fen",
+    "Sorrel", "Tansy", "Yarrow", "Dock",
+];
+
+/// What changes the picture from one screen to another.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Audience<'a> {
+    /// What the slots are called; empty or missing for none.
+    pub names: &'a [&'a str],
+    /// Which slots are played here, one bit each.
+    pub own: u64,
+    /// What the first own player wishes now: the picture shows where it leads.
+    pub wish: Wish,
+    /// The slot to look at without an own one; none for the fullest gosling.
+    pub watched: Option<usize>,
+    /// The code of the room; empty for none.
+    pub room: &'a str,
+    /// Less motion: no lead and no glide of the camera, no glints, no blinking, no shake.
+    pub calm: bool,
+    /// No captions.
+    pub plain: bool,
+    /// No plaques and no map either: the game is only scenery.
+    pub bare: bool,
+}
+
+impl Audience<'_> {
+    /// Whether a slot is played here.
+    pub fn is_own(&self, slot: usize) -> bool {
+        slot < SEATS && self.own >> slot & 1 == 1
+    }
+
+    /// The slot the picture is about.
+    pub fn hero(&self, game: &Gosling) -> usize {
+        let own = self.own.trailing_zeros() as usize;
+        let is_here = |slot: &usize| *slot < SEATS && game.chicks[*slot].is_here();
+        Some(own).filter(is_here).or(self.watched.filter(is_here)).unwrap_or_else(|| fullest(game))
+    }
+
+    /// What a slot is called.
+    pub fn name(&self, slot: usize) -> &str {
+        match self.names.get(slot) {
+            Some(name) if !name.is_empty() => name,
+            _ => USUAL_NAMES[slot % USUAL_NAMES.len()],
+        }
+    }
+}
+
+/// The gosling that carries most.
+fn fullest(game: &Gosling) -> usize {
+    let swimming = game.chicks.iter().enumerate().filter(|(_, chick)| chick.is_swimming());
+    swimming.max_by_key(|(slot, chick)| (chick.load, usize::MAX - slot)).map_or(0, |(slot, _)| slot)
+}
+
+/// Everything needed to draw a game on one screen.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    view: View,
+    album: Album,
+    figures: Figures,
+    scenery: Scenery,
+    camera: Camera,
+    pictures: u64,
+}
+
+impl Stage {
+    /// A stage for a screen.
+    pub fn new(view: View) -> Stage {
+        let mut album = Album::default();
+        let figures = Figures::bake(&mut album);
+        Stage { view, album, figures, scenery: Scenery::default(), camera: Camera::new(view), pictures: 0 }
+    }
+
+    /// The images scenes of this stage refer to.
+    pub fn album(&self) -> &Album {
+        &self.album
+    }
+
+    /// The screen it was made for.
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// Pictures drawn so far.
+    pub fn pictures(&self) -> u64 {
+        self.pictures
+    }
+
+    /// The part of the world on the screen: left, top, width and height in pixels of the reed.
+    pub fn seen(&self) -> (i32, i32, i32, i32) {
+        self.camera.seen()
+    }
+
+    /// Draws `now`, or a moment so much (0 to 1) of a frame after `before`.
+    pub fn draw(
+        &mut self,
+        now: &Gosling,
+        before: &Gosling,
+        between: f32,
+        audience: &Audience<'_>,
+        scene: &mut Scene,
+    ) {
+        scene.clear();
+        self.pictures += 1;
+        let reed = now.reed();
+        let hero = audience.hero(now);
+        let moment = Moment { now, before, between: between.clamp(0.0, 1.0), reed: &reed };
+        self.camera.follow(&moment, hero, audience);
+        self.scenery.prepare(&reed, now, &self.camera, &mut self.album);
+        let mut painter = Painter {
+            scene,
+            figures: &self.figures,
+            scenery: &self.scenery,
+            camera: &self.camera,
+            moment,
+            audience,
+            hero,
+        };
+        actors::world(&mut painter);
+        let shake = if audience.calm { 0.0 } else { shake(now, audience) };
+        shift(&mut painter.scene.art, shake);
+        if !audience.bare {
+            hud::draw(&mut painter);
+            map::draw(&mut painter);
+        }
+        if !audience.plain && !audience.bare {
+            hud::captions(&mut painter);
+        }
+        sounds::cues(now, &reed, audience, hero, &mut scene.cues);
+    }
+}
+
+/// Two states and a moment between them.
+#[derive(Clone, Copy)]
+struct Moment<'a> {
+    now: &'a Gosling,
+    before: &'a Gosling,
+    between: f32,
+    reed: &'a Reed,
+}
+
+impl Moment<'_> {
+    /// Pixels of a place in units: the middle of the first cell is at 24, 24.
+    fn pixels(place: (i32, i32)) -> (f32, f32) {
+        (place.0 as f32 / 256.0 + 24.0, place.1 as f32 / 256.0 + 24.0)
+    }
+
+    /// A place between two frames, in pixels; what jumped is where it is.
+    fn place(&self, before: (i32, i32), now: (i32, i32)) -> (f32, f32) {
+        let has_jumped = (before.0 - now.0).abs() + (before.1 - now.1).abs() > 2_048;
+        let part = if has_jumped { 1.0 } else { self.between };
+        let (from, to) = (Moment::pixels(before), Moment::pixels(now));
+        (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part)
+    }
+
+    /// Where a gosling is shown.
+    fn chick(&self, slot: usize) -> (f32, f32) {
+        let [before, now] = [self.before, self.now].map(|game| self.reed.place(game.chicks[slot].at));
+        self.place(before, now)
+    }
+
+    /// Where a pike is shown.
+    fn pike(&self, which: usize) -> (f32, f32) {
+        let [before, now] = [self.before, self.now].map(|game| self.reed.place(game.pikes[which].at));
+        self.place(before, now)
+    }
+
+    /// The moment in frames.
+    fn time(&self) -> f32 {
+        (self.now.frame % (1 << 18)) as f32 + self.between - 1.0
+    }
+}
+
+/// What drawing one picture needs.
+struct Painter<'a> {
+    scene: &'a mut Scene,
+    figures: &'a Figures,
+    scenery: &'a Scenery,
+    camera: &'a Camera,
+    moment: Moment<'a>,
+    audience: &'a Audience<'a>,
+    /// The slot the picture is about.
+    hero: usize,
+}
+
+impl Painter<'_> {
+    /// Place on the screen of a place in the reed, in whole pixels.
+    fn at(&self, place: (f32, f32)) -> (f32, f32) {
+        let (x, y) = self.camera.offset();
+        ((place.0 - x).round(), (place.1 - y).round())
+    }
+}
+
+/// Everything moves by two pixels when one's own gosling is caught.
+fn shake(game: &Gosling, audience: &Audience<'_>) -> f32 {
+    let is_hit = |kind, who: u8| kind == Kind::Caught && audience.is_own(who.into());
+    let hit = game.marks.recent(game.frame, 6).find(|mark| is_hit(mark.kind, mark.who));
+    hit.map_or(0.0, |mark| if game.frame.wrapping_sub(mark.frame).is_multiple_of(2) { 2.0 } else { -2.0 })
+}
+
+fn shift(items: &mut [Item], right: f32) {
+    if right == 0.0 {
+        return;
+    }
+    for item in items {
+        match item {
+            Item::Image { x, .. } | Item::Fill { x, .. } | Item::Text { x, .. } => *x += right,
+            Item::Panel { x, .. } => *x += right as i32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Mode, Setup};
+    use gaggle_kit::{Frame, SlotSet};
+    use gaggle_scene::Canvas;
+    use gaggle_timeline::{Game, Inputs};
+
+    fn played(mode: Mode, frames: u32, mut each: impl FnMut(&Gosling, &Gosling)) {
+        let mut game = Gosling::new(Setup { round_frames: 900, ..Setup::of(mode) }, 3);
+        for frame in (1..=frames).map(Frame::new) {
+            let before = game.clone();
+            game.tick(&Inputs::confirmed(
+                frame,
+                &[Wish::to((frame.number() / 40 % 4) as u8); 64],
+                SlotSet::first(3),
+            ));
+            each(&game, &before);
+        }
+    }
+
+    #[test]
+    fn every_mode_can_be_drawn_through_result() {
+        for mode in [Mode::Broods, Mode::Free, Mode::Great] {
+            let view = View::fit(1280, 720, WIDTH, HEIGHT);
+            let (mut stage, mut scene) = (Stage::new(view), Scene::default());
+            let mut canvas = Canvas::new(view);
+            played(mode, 1_200, |now, before| {
+                if now.frame.is_multiple_of(100) {
+                    let calm = now.frame.is_multiple_of(200);
+                    let audience = Audience { calm, own: 1, room: "FENWIK", ..Audience::default() };
+                    stage.draw(now, before, 0.5, &audience, &mut scene);
+                    canvas.paint(&scene, stage.album());
+                    assert!(scene.art.len() > 100, "{mode:?}: {}", scene.art.len());
+                }
+            });
+            assert_eq!(stage.pictures(), 12);
+        }
+    }
+
+    #[test]
+    fn upright_phone_always_shows_own_gosling_and_clock() {
+        let view = View::at_scale(390, 844, WIDTH, HEIGHT, 2, 2);
+        let (mut stage, mut scene) = (Stage::new(view), Scene::default());
+        let mut outside = 0;
+        played(Mode::Broods, 900, |now, before| {
+            let audience = Audience { own: 1, ..Audience::default() };
+            stage.draw(now, before, 1.0, &audience, &mut scene);
+            let (left, top, width, height) = stage.seen();
+            let (x, y) = Moment::pixels(stage_place(now));
+            let is_seen = (left + 8..left + width - 8).contains(&(x as i32))
+                && (top + 8..top + height - 8).contains(&(y as i32));
+            // The way home after a bite is a glide.
+            outside += u32::from(!is_seen && now.chicks[0].is_swimming());
+            let texts = || {
+                scene.art.iter().filter_map(|item| match item {
+                    Item::Text { words, x, y, .. } => Some((scene.text_of(*words), *x, *y)),
+                    _ => None,
+                })
+            };
+            let clock = texts().find(|(text, ..)| text.contains(':')).expect("a clock");
+            let on_screen = |x: f32, y: f32| {
+                let (x, y) = (x as i32 + view.left, y as i32 + view.top);
+                (0..view.art_width).contains(&x) && (0..view.art_height).contains(&y)
+            };
+            assert!(on_screen(clock.1, clock.2), "{clock:?}");
+        });
+        assert_eq!(outside, 0, "frames in which it was outside of the view");
+    }
+
+    fn stage_place(game: &Gosling) -> (i32, i32) {
+        game.reed().place(game.chicks[0].at)
+    }
+}
