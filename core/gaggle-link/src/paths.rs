@@ -221,8 +221,8 @@ impl<C: Carriers> PathSelector<C> {
         self.advance(now);
     }
 
-    /// Marks a peer as a server at the relay: it has no direct path and is not invited. Takes effect
-    /// with the next connection.
+    /// Marks a peer as a server at the relay: it has no direct path and is not invited. Takes
+    /// effect with the next connection.
     pub fn mark_server(&mut self, peer: PeerId) {
         self.servers.insert(peer);
     }

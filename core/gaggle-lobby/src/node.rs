@@ -115,11 +115,8 @@ impl Node {
         }
         let full = self.connections.len() >= self.rules.connections_max;
         let objection = if self.draining.is_some() {
-            Some(Rejection::new(
-                RejectionCode::Draining,
-                "the server is about to stop; reconnect in \
-             a moment",
-            ))
+            let text = "the server is about to stop; reconnect in a moment";
+            Some(Rejection::new(RejectionCode::Draining, text))
         } else if full {
             self.limits.exceed(LobbyLimit::Connections);
             Some(Rejection::new(RejectionCode::ServerFull, "the server is full; try again later"))
@@ -413,17 +410,6 @@ impl Node {
     pub fn mode_of(&self, room: RoomId) -> Option<&crate::rules::ModeConfig> {
         let view = self.room(room)?;
         self.rules.mode(&view.game, &view.mode).ok()
-    }
-
-    /// Whether a peer is a member of the room, as far as this node knows. Used by relays, which
-    /// serve the members of one room and have checked a ticket before.
-    pub fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
-        self.rooms.get(room).is_some_and(|copy| copy.view.member(peer).is_some())
-    }
-
-    /// Epoch of a room, if this node knows the room: tickets of lower epochs are invalid.
-    pub fn epoch_of(&self, room: RoomId) -> Option<u32> {
-        self.rooms.get(room).map(|copy| copy.view.epoch)
     }
 
     /// Peer of a connection, once it has identified itself.

@@ -48,8 +48,8 @@ pub struct SealConfig {
     pub full_bytes: usize,
     /// Bytes sent to one client. Default 32 KiB per second, two seconds' worth at once.
     pub client_rate: RateLimit,
-    /// Bytes of a game's state sent to one client, beside `client_rate`. Default 256 KiB per second,
-    /// two seconds' worth at once.
+    /// Bytes of a game's state sent to one client, beside `client_rate`. Default 256 KiB per
+    /// second, two seconds' worth at once.
     pub state_rate: RateLimit,
     /// Packets from one client. Default 200 per second, 400 at once.
     pub packet_rate: RateLimit,

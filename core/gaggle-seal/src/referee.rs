@@ -42,8 +42,6 @@ const SEALED_PER_TICK_MAX: usize = 64;
 const TELL_INTERVAL: Micros = Micros::from_millis(100);
 /// Time between two snapshots to one client.
 const SNAPSHOT_INTERVAL: Micros = Micros::from_millis(500);
-/// Time between two questions to clients.
-const ASK_INTERVAL: Micros = Micros::from_millis(250);
 /// Time a draining referee waits for acknowledgements.
 const DRAIN_TIMEOUT: Micros = Micros::from_secs(1);
 /// Rate of messages of one client, beyond which its link is closed.

@@ -67,6 +67,12 @@ fn main() {
     let sum = |count: fn(&Run) -> u32| mixed.iter().map(count).sum::<u32>();
     let sent = f64::from(sum(|run| run.sent)) / f64::from(sum(|run| run.feathers).max(1));
     row("pikes sent home a feather", "1-2", &format!("{sent:.2}"));
+    outcomes(&steady, &mixed);
+    questions(&all, runs);
+}
+
+/// How rounds end, and what happens on the way.
+fn outcomes(steady: &[Run], mixed: &[Run]) {
     let margin = |run: &Run| {
         u32::from(run.scores[0].abs_diff(run.scores[1])) * 1_000
             / u32::from(run.scores[0].max(run.scores[1]).max(1))
@@ -84,6 +90,10 @@ fn main() {
         &median(mixed.iter().map(|run| run.late_leads)).to_string(),
     );
     row("uneaten crumbs at 1:30, %", "35-60", &median(mixed.iter().map(|run| run.uneaten)).to_string());
+}
+
+/// What players who only press, or do not, ask and bring home.
+fn questions(all: &dyn Fn(Crew) -> Vec<Run>, runs: u64) {
     let idle = all(Crew { is_idle: true, ..STEADY });
     row("idle gosling banks, median", "under 5", &median(idle.iter().map(|run| run.idle.into())).to_string());
     for (mode, pressers, target) in [(Mode::Broods, 16, "under 1.5"), (Mode::Great, 64, "under 6")] {

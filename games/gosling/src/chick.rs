@@ -52,20 +52,20 @@ pub enum Swim {
     /// It waits in its nest; the timer counts up.
     #[default]
     Nest,
-    /// It swims.
+    /// It swims, and pikes can catch it.
     Swimming,
     /// It was caught; the timer counts down.
     Away,
 }
 
-/// One gosling.
+/// A gosling: one player's bird.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Chick {
     /// Who plays it.
     pub seat: Seat,
     /// What it is doing.
     pub swim: Swim,
-    /// Its brood.
+    /// Brood it belongs to, and banks crumbs for.
     #[state(range = 0..=3)]
     pub brood: u8,
     /// Where it is.

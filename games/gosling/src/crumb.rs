@@ -59,7 +59,7 @@ impl Crumbs {
         had
     }
 
-    /// Loose crumbs.
+    /// Crumbs that lie in the reed.
     pub fn count(&self) -> u32 {
         self.bits.iter().map(|word| word.count_ones()).sum()
     }

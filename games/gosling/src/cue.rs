@@ -74,7 +74,7 @@ impl Mark {
     }
 }
 
-/// Marks kept.
+/// Cues kept in the state; the oldest goes first.
 pub const MARKS: usize = 64;
 
 /// The last marks, the oldest overwritten first.

@@ -14,7 +14,7 @@ const AGAIN_FRAMES: u16 = 600;
 /// Cells between feathers and nests, and between two feathers: ten tiles.
 const APART: u8 = 5;
 
-/// One feather.
+/// A feather of Mother's in the reed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Feather {
     /// The junction it lies at.

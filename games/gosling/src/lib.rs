@@ -149,9 +149,9 @@ pub struct Gosling {
     pub chicks: [Chick; SEATS],
     /// The pikes; some wait in the den.
     pub pikes: [Pike; PIKES],
-    /// Loose crumbs.
+    /// Crumbs that lie in the reed.
     pub crumbs: Crumbs,
-    /// Mother's feathers.
+    /// Feathers that wait or are worn.
     pub feathers: Feathers,
     /// What is to be seen and heard.
     pub marks: Marks,

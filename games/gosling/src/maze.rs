@@ -14,9 +14,9 @@ const WAY_MAX: usize = 8;
 /// Cells and their exits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maze {
-    /// Cells across.
+    /// Cells in a row.
     pub width: usize,
-    /// Cells down.
+    /// Cells in a column.
     pub height: usize,
     /// Whether the lower half mirrors the upper as well.
     pub is_double: bool,

@@ -62,7 +62,7 @@ impl Temper {
     }
 }
 
-/// One pike.
+/// A pike: in its den, or hunting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Pike {
     /// Whether it swims; else it is in the den.
@@ -110,9 +110,9 @@ impl Pike {
 /// A gosling as pikes see it.
 #[derive(Debug, Clone, Copy)]
 pub struct Prey {
-    /// Its slot.
+    /// Slot of the gosling.
     pub slot: usize,
-    /// Its place in units.
+    /// Position in units.
     pub place: (i32, i32),
     /// The cell it is closest to.
     pub cell: u16,

@@ -17,7 +17,7 @@ pub const FAR: u8 = u8::MAX;
 /// The next junction on a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ahead {
-    /// The junction.
+    /// Cell of the junction.
     pub cell: u16,
     /// The way a swimmer comes in.
     pub heading: Way,

@@ -50,7 +50,7 @@ pub struct Audience<'a> {
     pub room: &'a str,
     /// Less motion: no lead and no glide of the camera, no glints, no blinking, no shake.
     pub calm: bool,
-    /// No captions.
+    /// Captions are left out.
     pub plain: bool,
     /// No plaques and no map either: the game is only scenery.
     pub bare: bool,

@@ -14,7 +14,7 @@ use crate::{Gosling, Mode, Phase, SEATS, Setup, Wish, round};
 /// Who plays a round.
 #[derive(Debug, Clone, Copy)]
 pub struct Crew {
-    /// Which reed.
+    /// Mode of the round.
     pub mode: Mode,
     /// How good the bots are; none for all three in turn.
     pub strength: Option<Strength>,
@@ -29,7 +29,7 @@ pub struct Crew {
 pub struct Share {
     /// How good its bot is.
     pub strength: Strength,
-    /// Points banked.
+    /// Points it banked.
     pub banked: u16,
     /// Times caught by pikes.
     pub caught: u16,
@@ -58,7 +58,7 @@ pub struct Run {
     pub uneaten: u32,
     /// Points of the player who never presses.
     pub idle: u16,
-    /// Questions asked.
+    /// Questions asked about inputs.
     pub questions: u32,
     /// Frames of the round.
     pub frames: u32,

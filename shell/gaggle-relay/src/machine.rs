@@ -4,7 +4,6 @@
 //! (`gaggle-link`).
 
 mod admission;
-mod insiders;
 mod pairs;
 
 use std::collections::BTreeMap;

@@ -170,8 +170,8 @@ settings! {
     /// four times as many); raise it where many players share a router.
     relay_network_rate: usize = 8_000;
 
-    /// Threads of referees, which seal matches of modes with `referee = true`; 0: one for every four
-    /// cores.
+    /// Threads of referees, which seal matches of modes with `referee = true`; 0: one for every
+    /// four cores.
     referee_threads: usize = 0;
     /// Time by which spectators of those matches are behind, at most 4 s.
     referee_spectator_delay: Duration = Duration(Micros::ZERO);

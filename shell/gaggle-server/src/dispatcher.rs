@@ -297,7 +297,7 @@ impl Dispatcher {
 
     /// Whether a peer is a member of the room.
     pub(crate) fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
-        self.lock().node.is_member(room, peer)
+        self.lock().node.room(room).is_some_and(|view| view.member(peer).is_some())
     }
 
     /// Reads a room known here, and whether its mode has a referee.
@@ -309,7 +309,7 @@ impl Dispatcher {
 
     /// Epoch of a room known here.
     pub(crate) fn epoch_of(&self, room: RoomId) -> Option<u32> {
-        self.lock().node.epoch_of(room)
+        self.lock().node.room(room).map(|view| view.epoch)
     }
 
     /// Why the server is not ready for new clients, if so.

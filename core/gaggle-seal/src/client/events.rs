@@ -45,8 +45,8 @@ pub enum ClientEvent {
         frame: Frame,
         /// The game's state as its donor encoded it.
         state: Vec<u8>,
-        /// Checksum that most clients computed for it, 0 if the state is empty. If the decoded state
-        /// has another one, call [`enter_anew`](crate::Client::enter_anew).
+        /// Checksum that most clients computed for it, 0 if the state is empty. If the decoded
+        /// state has another one, call [`enter_anew`](crate::Client::enter_anew).
         state_hash: u64,
     },
     /// The referee asks for the state of a frame, which is not sealed yet: keep it when it is, and

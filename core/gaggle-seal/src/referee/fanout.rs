@@ -41,8 +41,8 @@ pub(super) struct Cursor {
 /// Rounds of both kinds of clients: spectators have their own interval and are told later.
 #[derive(Debug)]
 pub(super) struct Fanouts {
-    pub(super) players: Fanout,
-    pub(super) spectators: Fanout,
+    players: Fanout,
+    spectators: Fanout,
 }
 
 impl Fanouts {
@@ -52,6 +52,19 @@ impl Fanouts {
             players: Fanout::new(config.full_bytes, told),
             spectators: Fanout::new(config.full_bytes, delayed),
         }
+    }
+
+    /// Begins the rounds that are due. Spectators are told what players were told a delay ago.
+    pub(super) fn begin(&mut self, now: Micros, config: &SealConfig, log: &Log, told: Frame) {
+        self.players.begin(now, config.send_interval, log, told);
+        let delayed = told.saturating_sub(config.spectator_delay_frames);
+        self.spectators.begin(now, config.spectator_interval, log, delayed);
+    }
+
+    /// Allows more frames in rounds that have just begun.
+    pub(super) fn extend(&mut self, config: &SealConfig, told: Frame) {
+        self.players.extend(told);
+        self.spectators.extend(told.saturating_sub(config.spectator_delay_frames));
     }
 
     /// The rounds of one kind of client.
@@ -92,7 +105,7 @@ impl Fanout {
     }
 
     /// Begins a round if it is time for one.
-    pub(super) fn begin(&mut self, now: Micros, interval: Micros, log: &Log, told: Frame) {
+    fn begin(&mut self, now: Micros, interval: Micros, log: &Log, told: Frame) {
         // Half a millisecond early instead of a whole frame late.
         let slop = Micros::new(500);
         if self.began_at.is_some_and(|began| now.since(began) + slop < interval) {
@@ -117,7 +130,7 @@ impl Fanout {
     }
 
     /// Allows more frames in the round that has just begun.
-    pub(super) fn extend(&mut self, told: Frame) {
+    fn extend(&mut self, told: Frame) {
         let is_fresh = self.cursor.is_some_and(|cursor| cursor.link == 0 && cursor.packets == 0);
         if is_fresh && self.bodies.is_empty() {
             self.limit = told;

@@ -6,7 +6,7 @@ use gaggle_kit::{Frame, Micros};
 
 use super::fanout::{Cursor, PACKETS_PER_ROUND_MAX};
 use super::links::{Link, LinkId};
-use super::{ASK_INTERVAL, Referee, RefereeEvent, RefereePhase, SEALED_PER_TICK_MAX, Transmit};
+use super::{Referee, RefereeEvent, RefereePhase, SEALED_PER_TICK_MAX, Transmit};
 use crate::ablation::Rule;
 use crate::journal::Journal;
 use crate::lineage::Lineage;
@@ -40,9 +40,7 @@ impl Referee {
         }
         self.tick_states();
         let (told, log) = (self.told(), self.sealer.log());
-        self.fanouts.players.begin(self.now, self.config.send_interval, log, told);
-        let delayed = told.saturating_sub(self.config.spectator_delay_frames);
-        self.fanouts.spectators.begin(self.now, self.config.spectator_interval, log, delayed);
+        self.fanouts.begin(self.now, &self.config, log, told);
     }
 
     fn seal(&mut self) {
@@ -86,8 +84,7 @@ impl Referee {
 
     fn ask_again(&mut self) {
         let now = self.now;
-        if self.recovery.asked_at.is_none_or(|asked| now.since(asked) >= ASK_INTERVAL) {
-            self.recovery.asked_at = Some(now);
+        if self.recovery.is_ask_due(now) {
             for index in 0..self.links.end() {
                 if let Some((id, _)) = self.links.at(index) {
                     self.send(id, &Message::WhoAreYou(self.epoch));
@@ -159,8 +156,7 @@ impl Referee {
         }
         // The round that has begun may contain them.
         let told = self.told();
-        self.fanouts.players.extend(told);
-        self.fanouts.spectators.extend(told.saturating_sub(self.config.spectator_delay_frames));
+        self.fanouts.extend(&self.config, told);
     }
 
     pub(super) fn send(&mut self, link: LinkId, message: &Message<'_>) {

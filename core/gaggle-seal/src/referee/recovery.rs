@@ -7,14 +7,17 @@ use gaggle_kit::{Micros, PeerId, VecSet};
 use crate::lineage::{Epoch, Lineage};
 use crate::log::Log;
 
+/// Time between two questions to clients.
+const ASK_INTERVAL: Micros = Micros::from_millis(250);
+
 #[derive(Debug)]
 pub(super) struct Recovery {
     /// Members to wait for. `None`: the room has not named them yet.
     expected: Option<VecSet<PeerId>>,
     answered: VecSet<PeerId>,
     best: Option<(Lineage, Log)>,
-    pub(super) deadline: Micros,
-    pub(super) asked_at: Option<Micros>,
+    deadline: Micros,
+    asked_at: Option<Micros>,
 }
 
 impl Recovery {
@@ -25,6 +28,15 @@ impl Recovery {
     /// Sets the members that hold a log according to the room: all of them are waited for.
     pub(super) fn expect(&mut self, peers: impl Iterator<Item = PeerId>) {
         self.expected = Some(peers.collect());
+    }
+
+    /// Whether clients must be asked now; if so, the next question is due an interval later.
+    pub(super) fn is_ask_due(&mut self, now: Micros) -> bool {
+        let is_due = self.asked_at.is_none_or(|asked| now.since(asked) >= ASK_INTERVAL);
+        if is_due {
+            self.asked_at = Some(now);
+        }
+        is_due
     }
 
     pub(super) fn answers(&self) -> usize {

@@ -61,14 +61,14 @@ pub(crate) enum Cause {
     Leave,
     /// The page is hidden. Who is in the match must be told.
     Suspend {
-        /// Present time.
+        /// Time of the call.
         now: Micros,
         /// Whether other peers are in the match.
         with_peers: bool,
     },
     /// Time passes while suspended.
     Wait {
-        /// Present time.
+        /// Time of the call.
         now: Micros,
         /// Who could go on with the match.
         others: Others,

@@ -83,8 +83,8 @@ pub(crate) trait Transitions: Engine {
         }
     }
 
-    /// The page is hidden. A peer with others leaves their match; alone, it keeps the match open for
-    /// joiners and [hands it over](Transitions::hand_over).
+    /// The page is hidden. A peer with others leaves their match; alone, it keeps the match open
+    /// for joiners and [hands it over](Transitions::hand_over).
     fn pause_match<P: Platform>(&mut self, room: &mut Lobby<Self, P>) {
         // No peer waits for a spectator.
         if self.state().is_suspended() || self.is_spectating() {

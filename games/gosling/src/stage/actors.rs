@@ -79,7 +79,7 @@ fn nests(painter: &mut Painter<'_>) {
         if now.setup.mode != Mode::Free {
             // The pile grows with what the brood banked.
             for k in 0..i32::from(now.scores[nth] / 12).min(24) {
-                let (i, j) = ((k % 6) * 4 - 11 + (k / 6 & 1) * 2, 5 - k / 6 * 3);
+                let (i, j) = ((k % 6) * 4 - 11 + ((k / 6) & 1) * 2, 5 - k / 6 * 3);
                 painter.scene.image(painter.figures.crumb, x + i as f32, y + j as f32);
             }
         }
@@ -310,7 +310,7 @@ fn names(painter: &mut Painter<'_>, order: &[(i32, usize)]) {
         let name = painter.audience.name(slot).to_string();
         if is_own {
             let up = if is_goose { 44.0 } else { 29.0 };
-            painter.scene.text(&name, x, y - up, look.color()).centred().bold().outlined(palette::INK);
+            painter.scene.text(&name, x, y - up, look.color()).centered().bold().outlined(palette::INK);
             for (k, wide) in [(0, 5.0), (1, 3.0), (2, 1.0)] {
                 let white = Color::hex(0xff_ffff);
                 painter.scene.blend(x - (wide - 1.0) / 2.0, y - up + 10.0 + k as f32, wide, 1.0, white, 1.0);
@@ -318,7 +318,7 @@ fn names(painter: &mut Painter<'_>, order: &[(i32, usize)]) {
         } else {
             let up = if is_goose { 42.0 } else { 24.0 };
             let color = look.color().mix(palette::TEXT, 0.45);
-            painter.scene.text(&name, x, y - up, color).centred().outlined(palette::INK);
+            painter.scene.text(&name, x, y - up, color).centered().outlined(palette::INK);
         }
     }
 }

@@ -53,7 +53,7 @@ impl Look {
         Look(if mode == Mode::Free { 4 + slot % 36 } else { usize::from(brood & 3) })
     }
 
-    /// Its color.
+    /// Color of plumage, name and map dot.
     pub(super) fn color(self) -> Color {
         palette::SEATS_SIX[if self.0 < 4 { self.0 } else { (self.0 - 4) % 6 }]
     }
@@ -93,7 +93,7 @@ impl Figures {
         }
         let geese = looks().flat_map(|look| [&WING_UP, &WING_MID].map(|wing| goose(look, wing)));
         let geese = geese.collect::<Vec<_>>().into_iter().map(|image| album.add(image)).collect();
-        let emblems = looks().map(|look| pennant(look)).collect::<Vec<_>>();
+        let emblems = looks().map(pennant).collect::<Vec<_>>();
         let emblems = emblems.into_iter().map(|image| album.add(image)).collect();
         let mut fish =
             |way: Way, materials: &[Material], light: usize| album.add(pike(way, materials, light));

@@ -76,7 +76,7 @@ fn clock(painter: &mut Painter<'_>) -> Area {
     painter.scene.panel((place.x, place.y, wide, 22), palette::INK, 0.86, Some(palette::MIST[0]));
     let color = if is_late { palette::FIRE[4] } else { palette::TEXT };
     let middle = (place.x + wide / 2) as f32;
-    let handle = painter.scene.text(&text, middle, place.y as f32 + 5.0, color).centred();
+    let handle = painter.scene.text(&text, middle, place.y as f32 + 5.0, color).centered();
     if !painter.camera.is_upright {
         let _ = handle.bold();
     }
@@ -93,7 +93,7 @@ fn broods(painter: &mut Painter<'_>, clock: Area) {
     let own = now.chicks[painter.hero].brood;
     let most = now.scores.iter().copied().max().unwrap_or(0).max(60);
     let count = now.setup.mode.broods();
-    for brood in 0..count {
+    for (brood, name) in BROOD_NAMES.iter().enumerate().take(count) {
         let (x, y, wide) = match (painter.camera.is_upright, count) {
             (true, 2) => (board.x + 4 + (board.width - 84) * brood as i32, clock.y, 76),
             // Two beside the clock on each side.
@@ -115,7 +115,7 @@ fn broods(painter: &mut Painter<'_>, clock: Area) {
         let score = now.scores[brood].to_string();
         let space = wide - 17 - 10 - font::width(&score, false, 0);
         if space > 12 {
-            let name = fitted(BROOD_NAMES[brood], space, is_own).into_owned();
+            let name = fitted(name, space, is_own).into_owned();
             let handle = painter.scene.text(&name, fx + 16.0, fy + 4.0, color);
             if is_own {
                 let _ = handle.bold();
@@ -298,7 +298,7 @@ fn result(painter: &mut Painter<'_>) {
     let (x, y) = (area.x + (area.width - wide) / 2, area.y + ((area.height - tall) / 2).max(30));
     painter.scene.panel((x, y, wide, tall), palette::INK, 0.92, Some(palette::MIST[1]));
     let middle = (x + wide / 2) as f32;
-    painter.scene.text(&title, middle, y as f32 + 9.0, palette::FIRE[5]).centred().bold().tracked(1);
+    painter.scene.text(&title, middle, y as f32 + 9.0, palette::FIRE[5]).centered().bold().tracked(1);
     let head = [("banked", 68.0), ("caught", 37.0), ("pikes", 6.0)];
     for (word, right) in head {
         painter.scene.text(word, (x + wide) as f32 - right, y as f32 + 24.0, palette::FAINT).right();
@@ -317,5 +317,5 @@ fn result(painter: &mut Painter<'_>) {
     }
     let words = "Crumbs counted. The reeds keep the rest.";
     let words = fitted(words, wide - 10, false).into_owned();
-    painter.scene.text(&words, middle, (y + tall - 14) as f32, palette::DIM).centred();
+    painter.scene.text(&words, middle, (y + tall - 14) as f32, palette::DIM).centered();
 }

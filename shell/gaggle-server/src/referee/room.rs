@@ -39,8 +39,8 @@ struct Waiting {
 /// A room that this process seals.
 #[derive(Debug)]
 pub(super) struct HostedRoom {
-    pub(super) id: RoomId,
-    pub(super) match_id: u64,
+    id: RoomId,
+    match_id: u64,
     round: u32,
     room: RefereeRoom,
     link: Endpoint<InsiderCarrier>,
@@ -64,6 +64,14 @@ impl HostedRoom {
         let match_id = setup.match_id;
         let room = RefereeRoom::new(now, setup);
         HostedRoom { id, match_id, round, room, link, unknown: BTreeMap::new(), due_at: now, looked_at: now }
+    }
+
+    pub(super) const fn id(&self) -> RoomId {
+        self.id
+    }
+
+    pub(super) const fn match_id(&self) -> u64 {
+        self.match_id
     }
 
     pub(super) const fn round(&self) -> u32 {

@@ -224,7 +224,7 @@ impl RefereeThread {
             // Rooms that are not due now are in the old segment only.
             for hosted in self.rooms.values_mut() {
                 hosted.room_mut().rewrite_journal();
-                let (id, match_id) = (hosted.id, hosted.match_id);
+                let (id, match_id) = (hosted.id(), hosted.match_id());
                 self.segments.push(id, match_id, true, hosted.room().records());
                 hosted.room_mut().mark_records_written();
             }
@@ -236,7 +236,8 @@ impl RefereeThread {
                 let Some(hosted) = self.rooms.get(connection) else { continue };
                 let room = hosted.room();
                 if !room.records().is_empty() {
-                    self.segments.push(hosted.id, hosted.match_id, room.is_journal_new(), room.records());
+                    let (id, match_id) = (hosted.id(), hosted.match_id());
+                    self.segments.push(id, match_id, room.is_journal_new(), room.records());
                 }
             }
         }
@@ -265,7 +266,7 @@ impl RefereeThread {
     fn close_rooms(&mut self, ticked: &[ConnectionId]) {
         for connection in ticked {
             let Some(hosted) = self.rooms.get(connection) else { continue };
-            let (id, lobby) = (hosted.id, &self.shared.lobby);
+            let (id, lobby) = (hosted.id(), &self.shared.lobby);
             let spec = lobby.spec(id);
             let is_next = spec.as_ref().is_some_and(|spec| spec.round != hosted.round());
             if !hosted.is_closed() && !is_next {
@@ -294,7 +295,7 @@ impl RefereeThread {
         self.figures_at = now;
         self.shared.figures.set_dropped(self.inbox.queue.dropped());
         for hosted in self.rooms.values() {
-            self.shared.figures.look(hosted.id, hosted.room());
+            self.shared.figures.look(hosted.id(), hosted.room());
         }
     }
 }

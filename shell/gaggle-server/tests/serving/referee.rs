@@ -253,7 +253,7 @@ fn seats(address: SocketAddr, count: u32) -> (Vec<Guest>, Vec<JoinedRoom>) {
     let mut host = Guest::connect(address);
     host.hello(1);
     let first = host.seat(&create());
-    let code = first.room.code.clone();
+    let code = first.room.code;
     let (mut guests, mut seats) = (vec![host], vec![first]);
     for number in 2..=count {
         let mut guest = Guest::connect(address);
@@ -330,7 +330,7 @@ fn flood_at_referee_slows_no_other_player() {
     let (server, _place) = server();
     let (_guests, seats) = seats(server.address, 2);
     let mut players = players(server.address, seats);
-    run_until(&mut players, |players| all_play(players));
+    run_until(&mut players, all_play);
     let refused = players[0].refused;
     let before = (players[0].sealed(), Instant::now());
     while players[0].sealed() < before.0 + 120 {

@@ -15,11 +15,11 @@ const SIZES: [(&str, usize); 14] = [
     ("docs/README.md", 2_048),
     ("docs/architecture.md", 12_288),
     ("docs/benchmarks.md", 6_144),
-    ("docs/threat-model.md", 12_288),
+    ("docs/threat-model.md", 14_336),
     ("docs/guide/*", 8_192),
     ("docs/protocol/*", 14_336),
     ("docs/decisions/*", 16_384),
-    ("examples/README.md", 3_072),
+    ("examples/README.md", 4_096),
     ("*/*/README.md", 3_072),
     ("docs/*", 8_192),
 ];
