@@ -14,12 +14,12 @@ use crate::{Chick, Gosling, Mode};
 /// How good a bot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Strength {
-    /// Takes any exit one time in four, never looks back.
+    /// Takes any exit every other time, never looks back.
     Fledgling,
     /// Turns back from a pike in sight.
     #[default]
     Steady,
-    /// Goes home in time, times feathers, hunts as a goose.
+    /// Goes home in time, sees more, fears more.
     Sharp,
 }
 
@@ -37,12 +37,15 @@ struct Nerve {
     hunt: i32,
     /// How much it likes feathers.
     feather: i32,
+    /// How far it misjudges what an exit is worth.
+    noise: u32,
 }
 
+/// Tuned together over 200 rounds: `gaggle-lab balance-gosling`.
 const NERVES: [Nerve; 3] = [
-    Nerve { careless: 1, home: 8, home_early: 8, fear: 1_600, hunt: 0, feather: 0 },
-    Nerve { careless: 0, home: 8, home_early: 8, fear: 3_200, hunt: 2_400, feather: 300 },
-    Nerve { careless: 0, home: 8, home_early: 6, fear: 4_800, hunt: 4_800, feather: 1_600 },
+    Nerve { careless: 2, home: 6, home_early: 6, fear: 1_600, hunt: 8_000, feather: 1_000, noise: 7_000 },
+    Nerve { careless: 0, home: 6, home_early: 6, fear: 3_600, hunt: 60_000, feather: 6_000, noise: 3_300 },
+    Nerve { careless: 0, home: 6, home_early: 5, fear: 9_000, hunt: 60_000, feather: 8_000, noise: 1_800 },
 ];
 
 /// What a way home is worth.
@@ -51,8 +54,12 @@ const HOME: i32 = 2_000;
 const BACK: i32 = 120;
 /// Cells a bot looks ahead for crumbs: eight tiles.
 const LOOK: u8 = 4;
-/// Cells within which pikes, feathers and rivals count: sixteen tiles.
+/// Cells within which pikes frighten: sixteen tiles.
 const NEAR: u8 = 8;
+/// Cells within which feathers, and a goose's prey, pull.
+const PULL: u8 = 16;
+/// How much better a goose likes a loaded rival than a pike.
+const RIVAL: i32 = 4;
 
 /// What a bot sees when it chooses.
 pub(crate) struct Look<'a> {
@@ -111,7 +118,7 @@ impl<'a> Look<'a> {
             .max_by_key(|way| {
                 let back = if Some(*way) == back { BACK } else { 0 };
                 // A little chance, so that equal exits are not always the same.
-                self.value(cell, *way) - back + random.below(24) as i32
+                self.value(cell, *way) - back + random.below(self.nerve().noise) as i32
             })
             .unwrap_or(0)
     }
@@ -134,13 +141,13 @@ impl<'a> Look<'a> {
             for pike in self.game.pikes.iter().filter(|pike| pike.is_out) {
                 value += self.pull(cell, start, self.reed.near(pike.at), nerve.hunt);
             }
-            if self.strength == Strength::Sharp {
+            if self.strength != Strength::Fledgling {
                 let rivals = self.game.chicks.iter().enumerate();
                 let rivals = rivals.filter(|(slot, rival)| {
                     rival.is_prey() && rival.load >= 4 && self.game.are_rivals(self.slot, *slot)
                 });
                 for (_, rival) in rivals {
-                    value += self.pull(cell, start, self.reed.near(rival.at), nerve.hunt);
+                    value += self.pull(cell, start, self.reed.near(rival.at), nerve.hunt * RIVAL);
                 }
             }
         }
@@ -153,7 +160,8 @@ impl<'a> Look<'a> {
             value += HOME;
         }
         if chick.load < LOAD_MAX {
-            value += self.crumbs(cell, way, 0);
+            // On the way home crumbs are hardly worth a detour.
+            value += self.crumbs(cell, way, 0) / if chick.load >= home { 8 } else { 1 };
         }
         value
     }
@@ -190,7 +198,7 @@ impl<'a> Look<'a> {
             return 0;
         }
         let then = self.reed.distance(start, target);
-        if then > NEAR || then >= self.reed.distance(cell, target) {
+        if then > PULL || then >= self.reed.distance(cell, target) {
             0
         } else {
             worth / (2 * i32::from(then) + 2)

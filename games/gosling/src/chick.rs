@@ -16,7 +16,7 @@ pub const SPEED: u16 = 640;
 /// Units a frame that each crumb costs.
 pub const BURDEN: u16 = 8;
 /// Units a frame of a goose.
-pub const GOOSE_SPEED: u16 = 704;
+pub const GOOSE_SPEED: u16 = 896;
 /// Units a frame of a dizzy gosling.
 pub const DIZZY_SPEED: u16 = 320;
 /// Frames a caught gosling is away.

@@ -11,6 +11,8 @@ use crate::water::NOWHERE;
 const WORDS: usize = TILES.div_ceil(64);
 /// Crusts at most.
 pub const CRUSTS: usize = 3;
+/// One of so many eaten crumbs grows again at a time.
+const GROWTH_PART: u32 = 256;
 /// Crumbs a crust is worth.
 pub const CRUST: u8 = 5;
 
@@ -29,10 +31,10 @@ impl Default for Crumbs {
 }
 
 impl Crumbs {
-    /// A crumb on every open tile.
+    /// A crumb in the middle of every cell.
     pub fn everywhere(reed: &Reed) -> Crumbs {
         let mut crumbs = Crumbs::default();
-        reed.tiles().iter().for_each(|tile| crumbs.put(*tile));
+        reed.beds().iter().for_each(|tile| crumbs.put(*tile));
         crumbs
     }
 
@@ -64,14 +66,14 @@ impl Crumbs {
         self.bits.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Lets 1/64 of the eaten tiles grow again, except where `is_near` says no.
+    /// Lets a part of the eaten crumbs grow again, except where `is_near` says no.
     pub(crate) fn grow(&mut self, reed: &Reed, random: &mut Prng, is_near: impl Fn(u16) -> bool) {
-        let eaten = (reed.tiles().len() as u32).saturating_sub(self.count());
-        let wanted = eaten.div_ceil(64);
+        let eaten = (reed.beds().len() as u32).saturating_sub(self.count());
+        let wanted = eaten.div_ceil(GROWTH_PART);
         let mut grown = 0;
         // Most draws hit a tile that is not eaten.
         for _ in 0..wanted * 8 {
-            let Some(tile) = random.pick(reed.tiles()).copied() else { return };
+            let Some(tile) = random.pick(reed.beds()).copied() else { return };
             if !self.has(tile) && !is_near(tile) {
                 self.put(tile);
                 grown += 1;
@@ -149,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn crumbs_grow_by_one_of_sixty_four() {
+    fn crumbs_grow_by_part_of_eaten_ones() {
         let reed = Reed::new(5, Mode::Broods);
         let mut crumbs = Crumbs::default();
         let mut random = Prng::new(4);
         crumbs.grow(&reed, &mut random, |_| false);
-        assert_eq!(crumbs.count(), (reed.tiles().len() as u32).div_ceil(64));
+        assert_eq!(crumbs.count(), (reed.beds().len() as u32).div_ceil(GROWTH_PART));
         let before = crumbs.count();
         crumbs.grow(&reed, &mut random, |_| true);
         assert_eq!(crumbs.count(), before, "none beside a gosling");

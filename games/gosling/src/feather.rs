@@ -10,7 +10,7 @@ use crate::water::NOWHERE;
 /// Feathers of the great reed.
 pub const FEATHERS: usize = 6;
 /// Frames from one feather to the next.
-const AGAIN_FRAMES: u16 = 600;
+const AGAIN_FRAMES: u16 = 480;
 /// Cells between feathers and nests, and between two feathers: ten tiles.
 const APART: u8 = 5;
 

@@ -10,8 +10,8 @@ use crate::{Chick, Gosling, PIKES, Pike, SEATS, Swim};
 
 /// Crumbs a pike sent home is worth.
 const PIKE_POINTS: u16 = 5;
-/// Cells within which a goose frightens pikes: twelve tiles.
-const FRIGHT_CELLS: u8 = 6;
+/// Cells within which a goose frightens pikes: six tiles, so that it reaches one or two of them.
+const FRIGHT_CELLS: u8 = 3;
 
 /// Places of all swimmers, for those that swim.
 struct Places {

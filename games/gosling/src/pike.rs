@@ -20,7 +20,7 @@ pub const DASH_SPEED: u16 = 672;
 /// Units a frame after a dash.
 pub const TIRED_SPEED: u16 = 480;
 /// Units a frame of a shy pike.
-pub const SHY_SPEED: u16 = 400;
+pub const SHY_SPEED: u16 = 256;
 /// Frames of a dash, and with the rest after it.
 pub const DASH_FRAMES: u8 = 75;
 /// Frames of rest after a dash.

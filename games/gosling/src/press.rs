@@ -49,12 +49,18 @@ impl Presser {
         Presser { slot, manner, random, wish: Wish::default(), plan: None, thought_about: u16::MAX }
     }
 
+    /// The slot whose player this is.
+    pub const fn slot(&self) -> usize {
+        self.slot
+    }
+
     /// The wish in the next frame, from what is on the screen in this one.
     pub fn press(&mut self, game: &Gosling, reed: &Reed) -> Wish {
         let chick = &game.chicks[self.slot];
         if !chick.is_swimming() {
             (self.plan, self.thought_about) = (None, u16::MAX);
-            if self.random.chance(1, 12) {
+            // About as often as at junctions.
+            if self.random.chance(1, 30) {
                 let way = self.random.below(4) as Way;
                 self.aim(way);
             }
@@ -62,14 +68,15 @@ impl Presser {
         }
         let ahead = reed.ahead(chick.at.cell, chick.at.heading);
         let units = i32::from(ahead.cells) * i32::from(EDGE) - i32::from(chick.at.way);
-        let frames = units / i32::from(chick.speed().max(1));
+        // Frames from the next one, in which a press counts, to the one that reaches the junction.
+        let frames = units.div_euclid(i32::from(chick.speed().max(1)));
         if self.thought_about != ahead.cell {
             self.thought_about = ahead.cell;
             let exits = reed.exits(ahead.cell) & !(1 << opposite(ahead.heading));
             let nth = self.random.below(exits.count_ones().max(1)) as usize;
             let way = ways(exits).nth(nth).unwrap_or(ahead.heading);
             let lead = (self.manner.lead + self.manner.spread * self.gauss() / 1_000).max(-60);
-            self.plan = Some((ahead.cell, lead * 30 / 1_000, way));
+            self.plan = Some((ahead.cell, (lead * 30 + 500).div_euclid(1_000), way));
         }
         if let Some((_, lead, way)) = self.plan
             && frames <= lead

@@ -43,6 +43,8 @@ pub struct Reed {
     den: [u16; 2],
     /// Open tiles on which crumbs can be.
     tiles: Vec<u16>,
+    /// Those of them on which crumbs grow.
+    beds: Vec<u16>,
 }
 
 impl Reed {
@@ -76,6 +78,7 @@ impl Reed {
             nests: nests.iter().map(|nest| index(*nest)).collect(),
             den: den.map(index),
             tiles: Vec::new(),
+            beds: Vec::new(),
             exits,
             next,
             distances,
@@ -84,6 +87,7 @@ impl Reed {
         for cell in (0..reed.exits.len() as u16).filter(|cell| !is_quiet(*cell)) {
             let exits = reed.exits(cell);
             reed.tiles.push(reed.tile_of(cell));
+            reed.beds.push(reed.tile_of(cell));
             for way in ways(exits).filter(|way| *way < 2) {
                 reed.tiles.push(reed.tile_beside(cell, way));
             }
@@ -183,6 +187,11 @@ impl Reed {
     /// Tiles on which crumbs can be.
     pub fn tiles(&self) -> &[u16] {
         &self.tiles
+    }
+
+    /// Tiles on which crumbs grow: the middles of cells, so that a dozen takes a while.
+    pub fn beds(&self) -> &[u16] {
+        &self.beds
     }
 
     /// The tile of a cell's middle.

@@ -16,11 +16,11 @@ use crate::wish::{self, Turn};
 use crate::{Chick, Gosling, Mode, PIKES, Phase, SEATS, Seat, Swim, Wish, meet, roster};
 
 /// Frames between two questions in the nest, and under the result.
-const NEST_ASKED: u32 = 3;
+const NEST_ASKED: u32 = 12;
 const AGAIN_ASKED: u32 = 6;
 /// Frames from one growth of crumbs to the next, and from one crust to the next.
 const GROWTH_FRAMES: u32 = 30;
-const CRUST_FRAMES: u32 = 300;
+const CRUST_FRAMES: u32 = 600;
 /// What a full load is worth at home.
 const DOZEN: u16 = 15;
 /// Frames a nest of `free` rests after it took crumbs.
@@ -221,7 +221,9 @@ fn pikes(game: &mut Gosling, reed: &Reed) {
                 pike.timer = pike.timer.saturating_sub(1);
                 if pike.timer == 0 {
                     pike.is_out = true;
-                    pike.at = Swimmer::at(reed.den()[which % 2], 0);
+                    // Each leaves its den by either side.
+                    let side = game.random.below(2) as usize;
+                    pike.at = Swimmer::at(reed.den()[side], [2, 0][side]);
                     pike.at.heading = hunt.choose(which, &pike, &mut game.random);
                 }
             }

@@ -1,6 +1,8 @@
 //! Whole rounds of bots, in numbers: what the balance of the game is judged by.
 //!
-//! Called by tests and by `examples/balance.rs`. Absent: rules, judgment.
+//! Called by tests, by `examples/balance.rs` and by the lab. Absent: rules, judgment (`summary`).
+
+pub mod summary;
 
 use gaggle_kit::{Frame, SlotSet};
 use gaggle_timeline::{Game, Inputs};
@@ -85,7 +87,7 @@ pub fn run(crew: Crew, seed: u64) -> Run {
         run.frames += 1;
         note(&mut run, &game, &loads);
         if game.clock.left == round::FRAMES / 2 {
-            run.uneaten = game.crumbs.count() * 100 / reed.tiles().len() as u32;
+            run.uneaten = game.crumbs.count() * 100 / reed.beds().len() as u32;
         }
     }
     for (slot, share) in run.shares.iter_mut().enumerate() {
