@@ -274,8 +274,10 @@ fn chevrons(painter: &mut Painter<'_>, slot: usize, (x, y): (f32, f32), color: C
     let (tx, ty) = STEPS[usize::from(turn & 3)];
     let ahead = (target.0 - x) * hx as f32 + (target.1 - y) * hy as f32;
     let light = color.mix(Color::hex(0xff_ffff), 0.5);
+    // Swimming up, its name is in between.
+    let first = if hy < 0 { 42.0 } else { 20.0 };
     for k in 0..3 {
-        let far = 20.0 + k as f32 * 7.0;
+        let far = first + k as f32 * 7.0;
         let (px, py, dx, dy) = if far <= ahead {
             (x + hx as f32 * far, y + hy as f32 * far, hx, hy)
         } else {
