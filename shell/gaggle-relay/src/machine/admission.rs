@@ -181,7 +181,7 @@ impl Relay {
         self.host = Some(host);
     }
 
-    /// A member asks for the server, which is not in its room.
+    /// Reports that a member asks for the server, which is not in its room.
     pub(super) fn want_insider(&self, room: RoomId) {
         self.host.iter().for_each(|host| host(room));
     }
