@@ -89,7 +89,7 @@ impl Mode {
         }
     }
 
-    /// Goslings to which bots fill up.
+    /// Number of goslings that there are at least, with bots.
     pub const fn fill(self) -> u8 {
         if matches!(self, Mode::Great) { 32 } else { 12 }
     }
@@ -105,7 +105,7 @@ impl Mode {
 pub struct Setup {
     /// Which reed is played.
     pub mode: Mode,
-    /// Goslings to which bots fill up.
+    /// Number of goslings that there are at least, with bots; 0 for no bots.
     #[state(range = 0..=64)]
     pub fill: u8,
     /// How good the bots are; none for all three in turn.
