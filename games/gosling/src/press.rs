@@ -50,7 +50,7 @@ impl Presser {
         Presser { slot, manner, random, wish: Wish::default(), plan: None, thought_about: u16::MAX }
     }
 
-    /// The player's input for the next frame, after this state is on the screen.
+    /// The wish in the next frame, from what is on the screen in this one.
     pub fn press(&mut self, game: &Gosling, reed: &Reed) -> Wish {
         let chick = &game.chicks[self.slot];
         if !chick.is_swimming() {
