@@ -90,8 +90,8 @@ impl Decoder {
             let handle = read_handle(&mut r, before)?;
             before = i32::from(handle);
             let form = Form::read(&mut r)?;
-            // Older than this use of the handle: it refers to the object that had the handle
-            // before.
+            // The packet is older than the handle's present use: the record is of the object
+            // that had the handle before.
             let open = link
                 .inbound
                 .table
