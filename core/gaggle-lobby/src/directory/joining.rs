@@ -255,9 +255,9 @@ impl Directory {
         created: bool,
         returned: bool,
     ) -> Result<Reply, Rejection> {
-        let inherited = self.rooms.get(&id).map(|room| room.inherited(peer)).unwrap_or_default();
+        let reused_slots = self.rooms.get(&id).map(|room| room.reused_slots(peer)).unwrap_or_default();
         let (attached, mail) = (Attached::Fresh, Vec::new());
-        self.joined(id, JoinedReply { created, returned, inherited, attached, mail })
+        self.joined(id, JoinedReply { created, returned, reused_slots, attached, mail })
     }
 
     /// Reply to a peer with a reservation, unless joining ended the room.

@@ -264,7 +264,7 @@ impl Node {
         room: RoomCopy,
         seated: JoinedReply,
     ) -> Vec<QueuedSignal> {
-        let JoinedReply { created, returned, inherited, mail, .. } = seated;
+        let JoinedReply { created, returned, reused_slots, mail, .. } = seated;
         let room_id = room.view.id;
         let is_current = self.session(connection).is_some_and(|session| session.link == link);
         if !is_current {
@@ -297,7 +297,7 @@ impl Node {
         self.outbox.stats.rooms_created += u64::from(created);
         *(if returned { &mut self.outbox.stats.returned } else { &mut self.outbox.stats.joined }) += 1;
         self.note(connection, AuditEvent::Joined { created, returned });
-        self.tell_seat(now, connection, id, view, (created, returned), inherited);
+        self.tell_seat(now, connection, id, view, (created, returned), reused_slots);
         // Early changes may apply to the copy now.
         let early = self.rooms.take_early(room_id);
         self.pass_on(now, early);
@@ -377,7 +377,7 @@ impl Node {
         id: Option<u64>,
         room: RoomView,
         (created, returned): (bool, bool),
-        inherited: Vec<Slot>,
+        reused_slots: Vec<Slot>,
     ) {
         let Some(peer) = self.session(connection).map(|session| session.peer) else { return };
         let Some(member) = room.member(peer) else { return };
@@ -385,7 +385,7 @@ impl Node {
         let (ticket, expires) = self.ticket_for(now, connection).unwrap_or_default();
         let (ice, relay) = (self.ice.servers(now, player), self.ice.relay());
         let seated =
-            JoinedRoom { created, returned, peer, slot, inherited, ticket, expires, room, ice, relay };
+            JoinedRoom { created, returned, peer, slot, reused_slots, ticket, expires, room, ice, relay };
         self.send(connection, id, seated);
     }
 

@@ -472,7 +472,7 @@ impl Room {
     }
 
     /// Slots of a member that another player had before.
-    pub(crate) fn inherited(&self, peer: PeerId) -> Vec<Slot> {
+    pub(crate) fn reused_slots(&self, peer: PeerId) -> Vec<Slot> {
         let member = self.view.member(peer);
         member.map(|member| slots::reused(&self.state.vacated, member)).unwrap_or_default()
     }
