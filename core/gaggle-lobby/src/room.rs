@@ -173,7 +173,7 @@ impl Room {
         (room.state.founder, room.state.founded_from) = (Some(founder.player), founder.source.network);
         let slots = slots::slots_for(&room.view, &room.state.vacated, &founder)
             .unwrap_or(SlotSet::first(founder.players.count().into()));
-        room.seat(now, founder, slots, link, None);
+        room.reserve(now, founder, slots, link, None);
         room.view.version = 1;
         room.change.events.clear();
         room

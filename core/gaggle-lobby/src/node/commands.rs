@@ -230,7 +230,7 @@ impl Node {
         // changes.
         if let Some(room) = self.own_place(connection, &join).filter(|_| join.leave_current) {
             self.meter(now, connection, LimitedAction::Join)?;
-            self.tell_seat(now, connection, id, room, (false, true), Vec::new());
+            self.tell_joined(now, connection, id, room, (false, true), Vec::new());
             return Ok(());
         }
         self.ask_for_room(now, connection, id, RoomRequest::join(join)?)

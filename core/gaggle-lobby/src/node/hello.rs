@@ -101,7 +101,7 @@ impl Node {
     ) {
         let Some(address) = self.connections.get(connection).map(|known| known.address) else { return };
         let Known { player, signed_in, name: known_name, made_key } = who;
-        let Some(peer) = secret::seat(player, hello.seat.as_deref().unwrap_or_default()) else {
+        let Some(peer) = secret::peer_of(player, hello.seat.as_deref().unwrap_or_default()) else {
             let text = "a device key has at most 64 of A-Z a-z 0-9 _ -";
             return self.refuse(now, connection, id, Rejection::new(RejectionCode::BadKey, text));
         };

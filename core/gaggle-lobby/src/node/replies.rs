@@ -47,7 +47,7 @@ impl Node {
                 self.end_procedure(connection);
                 match reply {
                     Reply::Joined { room, seated } => {
-                        self.seat(now, connection, id, (joiner.peer, *link), *room, seated);
+                        self.join_copy(now, connection, id, (joiner.peer, *link), *room, seated);
                     }
                     Reply::Rejected(refusal) => self.refuse(now, connection, id, refusal),
                     _ => {}
@@ -98,7 +98,7 @@ impl Node {
         let Some(session) = self.session(connection) else {
             // Closed meanwhile: the reservation is kept as after any lost connection.
             if let Reply::Joined { room, seated } = reply {
-                self.seat(now, connection, id, member, *room, seated);
+                self.join_copy(now, connection, id, member, *room, seated);
             }
             return;
         };
@@ -158,7 +158,7 @@ impl Node {
             }
             Reply::Joined { room, seated } => {
                 self.searches.remove(connection);
-                self.seat(now, connection, id, (find.joiner.peer, find.link), *room, seated);
+                self.join_copy(now, connection, id, (find.joiner.peer, find.link), *room, seated);
             }
             Reply::Rejected(refusal) => {
                 self.searches.remove(connection);
@@ -191,8 +191,8 @@ impl Node {
     fn stepped_out(&mut self, connection: ConnectionId, id: Option<u64>, room: RoomId) {
         let Some(session) = self.session_mut(connection) else { return };
         let peer = session.peer;
-        let had_seat = session.room == Some(room);
-        if had_seat {
+        let was_in_room = session.room == Some(room);
+        if was_in_room {
             self.leave_copy(connection, peer);
         } else {
             self.rooms.remove_local(room, peer, connection);
@@ -234,7 +234,7 @@ impl Node {
                     _ => None,
                 });
                 self.welcome(now, connection, MembershipState::Yours, None);
-                let unseen = self.seat(now, connection, None, (peer, link), *room, seated);
+                let unseen = self.join_copy(now, connection, None, (peer, link), *room, seated);
                 self.send_unseen(now, connection, seen.unwrap_or(0), unseen);
                 self.end_procedure(connection);
                 self.handle_waiting(now, connection);
@@ -255,7 +255,7 @@ impl Node {
     }
 
     /// Adds a peer to the copy of a room and sends it the room. Returns the signals queued for it.
-    pub(super) fn seat(
+    pub(super) fn join_copy(
         &mut self,
         now: Micros,
         connection: ConnectionId,
@@ -297,7 +297,7 @@ impl Node {
         self.outbox.stats.rooms_created += u64::from(created);
         *(if returned { &mut self.outbox.stats.returned } else { &mut self.outbox.stats.joined }) += 1;
         self.note(connection, AuditEvent::Joined { created, returned });
-        self.tell_seat(now, connection, id, view, (created, returned), reused_slots);
+        self.tell_joined(now, connection, id, view, (created, returned), reused_slots);
         // Early changes may apply to the copy now.
         let early = self.rooms.take_early(room_id);
         self.pass_on(now, early);
@@ -370,7 +370,7 @@ impl Node {
     }
 
     /// Sends a peer its reservation and room.
-    pub(super) fn tell_seat(
+    pub(super) fn tell_joined(
         &mut self,
         now: Micros,
         connection: ConnectionId,
@@ -432,7 +432,7 @@ impl Node {
                 }
                 match (reply, then) {
                     (Reply::Joined { room, seated }, _) => {
-                        let mail = self.seat(now, connection, id, (peer, link), *room, seated);
+                        let mail = self.join_copy(now, connection, id, (peer, link), *room, seated);
                         self.send_unseen(now, connection, 0, mail);
                     }
                     (_, Some(then)) => self.enter(now, connection, id, *then),
@@ -480,7 +480,7 @@ impl Node {
         match reply {
             Reply::Joined { room, seated } => {
                 session.signals = Signals::default();
-                let mail = self.seat(now, connection, None, member, *room, seated);
+                let mail = self.join_copy(now, connection, None, member, *room, seated);
                 self.send_unseen(now, connection, 0, mail);
             }
             Reply::Elsewhere { .. } => {

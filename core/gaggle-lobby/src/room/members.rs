@@ -46,8 +46,8 @@ impl Room {
         joiner: JoinRequest,
         link: Attachment,
     ) -> Result<(), Rejection> {
-        let slots = self.seats_if_admitted(rules, &joiner)?;
-        self.seat(now, joiner, slots, link, None);
+        let slots = self.slots_if_admitted(rules, &joiner)?;
+        self.reserve(now, joiner, slots, link, None);
         Ok(())
     }
 
@@ -55,7 +55,7 @@ impl Room {
     ///
     /// # Errors
     /// If the room is full or does not admit it.
-    pub(crate) fn seats_if_admitted(
+    pub(crate) fn slots_if_admitted(
         &self,
         rules: &Rules,
         joiner: &JoinRequest,
@@ -98,7 +98,7 @@ impl Room {
         room.state.host_claim = Some(HostClaim { issued, until: now + rules.host_grace });
         let slots = claims.slot.and_then(|first| slots::slots_from(&room.view, first, joiner.players));
         let slots = slots.ok_or_else(room_full)?;
-        room.seat(now, joiner, slots, link, Some(claims.epoch));
+        room.reserve(now, joiner, slots, link, Some(claims.epoch));
         room.change = super::RoomChange::default();
         Ok(room)
     }
@@ -154,10 +154,10 @@ impl Room {
             self.take_epoch(claims);
             self.happen(EpochChanged { epoch: claims.epoch });
             self.happen(self.view.status_change());
-            self.seat(now, joiner, slots, link, Some(claims.epoch));
+            self.reserve(now, joiner, slots, link, Some(claims.epoch));
             outdated.into_iter().for_each(|peer| self.remove(now, peer, LeaveReason::Kicked));
         } else {
-            self.seat(now, joiner, slots, link, Some(claims.epoch));
+            self.reserve(now, joiner, slots, link, Some(claims.epoch));
         }
         if plays {
             self.believe(now, claims, settings);
@@ -241,7 +241,7 @@ impl Room {
     }
 
     /// Adds a member to slots known to be free, or as spectator.
-    pub(super) fn seat(
+    pub(super) fn reserve(
         &mut self,
         now: Micros,
         joiner: JoinRequest,
