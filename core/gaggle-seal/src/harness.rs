@@ -154,7 +154,7 @@ impl World {
     fn start_referee(&mut self) {
         self.epoch += 1;
         let (now, config, epoch) = (self.now, self.config.clone(), Epoch(self.epoch));
-        // A file cut in its first record: no client was told anything of it.
+        // If the file is cut in its first record, no client was told any frame.
         let recovered = read_journal(&self.file, &config, |_| {}).ok();
         self.file.truncate(recovered.as_ref().map_or(0, |recovered| recovered.whole_bytes));
         let mut referee = if let Some(recovered) = recovered {
@@ -278,7 +278,7 @@ impl World {
                 return;
             }
         }
-        // Every client waits for a state: the room's store has the one left by the last of them.
+        // If all clients wait for a state, the application gives one, as if it had stored it.
         let sealed = referee.log().sealed();
         if let Some(state) = self.checks.straight(referee.lineage().match_id(), sealed) {
             referee.put_snapshot(sealed, 0, state.to_le_bytes().to_vec());

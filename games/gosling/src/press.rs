@@ -1,6 +1,7 @@
-//! Players' presses as they come: chosen at the last junction, some moments before the next.
+//! A model of how players press: they choose a way after a junction and press shortly before the
+//! next.
 //!
-//! Called by tests, tools and `trial`, which need many players. Absent: bots of the tick.
+//! Called by tests, tools and `trial`, which need many players. Absent: bots (`bots.rs`).
 
 use gaggle_kit::Prng;
 
@@ -8,16 +9,16 @@ use crate::reed::Reed;
 use crate::water::{EDGE, Way, opposite, ways};
 use crate::{Gosling, Wish};
 
-/// How a player presses. Times are in milliseconds, rates in thousandths a second.
+/// How a player presses. Times are in milliseconds, rates in presses per thousand seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manner {
     /// Time from a press to the junction it is for.
     pub lead: i32,
-    /// How much that varies.
+    /// Standard deviation of `lead`.
     pub spread: i32,
-    /// How often another way is pressed without a reason.
+    /// Rate of presses without a reason.
     pub fidgets: u32,
-    /// How often a player turns back.
+    /// Rate of presses that turn back.
     pub backs: u32,
 }
 
@@ -30,20 +31,20 @@ impl Manner {
     pub const FRANTIC: Manner = Manner { lead: 130, spread: 100, fidgets: 800, backs: 300 };
 }
 
-/// One player's fingers.
+/// A modeled player, who presses for one slot.
 #[derive(Debug, Clone)]
 pub struct Presser {
     slot: usize,
     manner: Manner,
     random: Prng,
     wish: Wish,
-    /// The junction thought about, and the way chosen there once it is time to press.
+    /// Next junction, frames before it at which to press, and the way to press.
     plan: Option<(u16, i32, Way)>,
     thought_about: u16,
 }
 
 impl Presser {
-    /// Fingers of the player in a slot. Equal seeds press alike.
+    /// The player of a slot. Equal seeds press alike.
     pub fn new(slot: usize, manner: Manner, seed: u64) -> Presser {
         let random = Prng::stream(seed, slot as u64);
         Presser { slot, manner, random, wish: Wish::default(), plan: None, thought_about: u16::MAX }
@@ -87,14 +88,14 @@ impl Presser {
         self.wish
     }
 
-    /// A page sends a wish only when it differs from the last one.
+    /// Presses a way, unless it is wished already.
     fn aim(&mut self, way: Way) {
         if self.wish.direction() != way {
             self.wish = Wish::to(way);
         }
     }
 
-    /// About normal, in thousandths of the spread.
+    /// A nearly normal random number; 1,000 is the standard deviation.
     fn gauss(&mut self) -> i32 {
         let sum: i32 = (0..6).map(|_| self.random.below(1_000) as i32).sum();
         (sum - 3_000) * 1_414 / 1_000

@@ -1,7 +1,7 @@
 //! The game as a picture: what is drawn where, and what is heard. Reads the state, never writes it.
 //!
-//! Called by pages and tools. What drifts and glimmers is a function of the frame and of what
-//! happened; only the camera remembers where it was. Absent: rules.
+//! Called by pages and tools. Animations are functions of frame and marks; only the camera has a
+//! state. Absent: rules.
 
 // Pictures are looked at, never simulated.
 #![allow(clippy::float_arithmetic)]
@@ -38,17 +38,17 @@ pub const USUAL_NAMES: [&str; 16] = [
 /// What changes the picture from one screen to another.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Audience<'a> {
-    /// What the slots are called; empty or missing for none.
+    /// Names of players by slot; empty or missing for none.
     pub names: &'a [&'a str],
-    /// Which slots are played here, one bit each.
+    /// Slots of this screen's players, one bit each.
     pub own: u64,
     /// What the first own player wishes now: the picture shows where it leads.
     pub wish: Wish,
-    /// The slot to look at without an own one; none for the fullest gosling.
+    /// Slot to follow if none is own; none for the gosling that carries most.
     pub watched: Option<usize>,
     /// The code of the room; empty for none.
     pub room: &'a str,
-    /// Less motion: no lead and no glide of the camera, no glints, no blinking, no shake.
+    /// Less motion: a camera that steps, no glints, no blinking, no shake.
     pub calm: bool,
     /// Captions are left out.
     pub plain: bool,
@@ -62,14 +62,14 @@ impl Audience<'_> {
         slot < SEATS && self.own >> slot & 1 == 1
     }
 
-    /// The slot the picture is about.
+    /// The slot the camera follows.
     pub fn hero(&self, game: &Gosling) -> usize {
         let own = self.own.trailing_zeros() as usize;
         let is_here = |slot: &usize| *slot < SEATS && game.chicks[*slot].is_here();
         Some(own).filter(is_here).or(self.watched.filter(is_here)).unwrap_or_else(|| fullest(game))
     }
 
-    /// What a slot is called.
+    /// Name to show for a slot.
     pub fn name(&self, slot: usize) -> &str {
         match self.names.get(slot) {
             Some(name) if !name.is_empty() => name,
@@ -123,7 +123,7 @@ impl Stage {
         self.camera.seen()
     }
 
-    /// Draws `now`, or a moment so much (0 to 1) of a frame after `before`.
+    /// Draws the moment `between` (0 to 1) of the way from `before` to `now`.
     pub fn draw(
         &mut self,
         now: &Gosling,
@@ -177,7 +177,7 @@ impl Moment<'_> {
         (place.0 as f32 / 256.0 + 24.0, place.1 as f32 / 256.0 + 24.0)
     }
 
-    /// A place between two frames, in pixels; what jumped is where it is.
+    /// A place between two frames, in pixels; a jump is not interpolated.
     fn place(&self, before: (i32, i32), now: (i32, i32)) -> (f32, f32) {
         let has_jumped = (before.0 - now.0).abs() + (before.1 - now.1).abs() > 2_048;
         let part = if has_jumped { 1.0 } else { self.between };
@@ -211,7 +211,7 @@ struct Painter<'a> {
     camera: &'a Camera,
     moment: Moment<'a>,
     audience: &'a Audience<'a>,
-    /// The slot the picture is about.
+    /// The slot the camera follows.
     hero: usize,
 }
 
@@ -223,7 +223,7 @@ impl Painter<'_> {
     }
 }
 
-/// Everything moves by two pixels when one's own gosling is caught.
+/// Pixels by which the picture shakes when an own gosling is caught.
 fn shake(game: &Gosling, audience: &Audience<'_>) -> f32 {
     let is_hit = |kind, who: u8| kind == Kind::Caught && audience.is_own(who.into());
     let hit = game.marks.recent(game.frame, 6).find(|mark| is_hit(mark.kind, mark.who));

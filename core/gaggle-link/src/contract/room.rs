@@ -69,7 +69,8 @@ impl<T: Transport> Room<T> {
         Ok(())
     }
 
-    /// Order of connected, messages, disconnected; only the three peers appear.
+    /// Checks that a peer is connected before its messages and disconnected after them, and that no
+    /// peer but the three appears.
     fn check(&self, index: usize, told: &Told) -> Result<(), Failure> {
         let (peer, what) = match told {
             Told::Joined(peer) => (*peer, "joined"),

@@ -1,6 +1,6 @@
-//! A client with its socket, for every kind of socket.
+//! A client with its socket.
 //!
-//! Implemented for natively and in the browser through [`LobbySocket`]. Absent: what messages mean.
+//! Native programs and pages implement [`LobbySocket`]. Absent: content of messages.
 
 use gaggle_kit::Micros;
 

@@ -31,7 +31,7 @@ pub(crate) struct Outgoing {
     owed: bool,
     /// The handle is to be closed.
     closing: bool,
-    /// The last packet that closed it, and the last with anything else under the handle.
+    /// Number of the last packet that closed the handle, and of the last that used it otherwise.
     closed_in: u32,
     told_in: u32,
     /// Stamp that was acknowledged.
@@ -333,8 +333,9 @@ impl Outgoing {
         }
     }
 
-    /// Best second baseline for a prediction `k` ticks after the newest acknowledged one: the
-    /// acknowledged tick as far before it, or a little farther, or the farthest there is.
+    /// Tick of the best second baseline for a prediction `k` ticks after the newest acknowledged
+    /// tick: an acknowledged one that is `k` ticks before that, or more if there is none, or else
+    /// the oldest.
     #[inline]
     fn older_for(&self, k: u32) -> Option<u32> {
         if self.before == 0 || k >= SLOTS {

@@ -56,8 +56,8 @@ impl Replicator {
         }
     }
 
-    /// Acknowledges without waiting for the next tick, when by then an acknowledgement could not
-    /// name these packets any more.
+    /// Sends an acknowledgement at once, because so many packets came that the next tick's could
+    /// not name all of them.
     pub(crate) fn acknowledge_at_once(&mut self, work: &mut Work<'_>, index: usize) {
         let header = self.header(work, index);
         let mut bytes = vec![0; header.bytes()];
@@ -367,7 +367,7 @@ impl Told {
     fn difference(&self, store: &ObjectStore, place: ObjectIndex) -> Option<Written> {
         let (layout, baselines, base) = self.baselines(store, place)?;
         let mut bits = Register::default();
-        // A register accepts any number of bits and reports an overflow later.
+        // Writing to a `Register` never fails: it counts bits beyond its size, too.
         let _ = write_difference(&mut bits, layout, store.value(place), &baselines);
         (bits.written() <= RECORD_BITS_MAX).then_some(Written { base, bits })
     }

@@ -2,7 +2,7 @@
 //! content in well-formed packets. Honest peers may lose their link to it, and must stay otherwise
 //! unharmed.
 
-#[path = "../../tests/world/mod.rs"]
+#[path = "../../tests/stories/world/mod.rs"]
 pub(super) mod world;
 
 mod side_streams;

@@ -167,7 +167,7 @@ impl Referee {
             let state = self.states.donors.newest(usable, last).cloned();
             let state = state.or_else(|| is_start.then(Donated::of_start));
             let Some(state) = state else {
-                // The delay makes a newer state usable: no other one is asked for.
+                // A newer state will be usable after the spectators' delay: none is asked for.
                 lacks_state |= self.states.donors.newest(usable, limit).is_none();
                 continue;
             };
@@ -206,7 +206,7 @@ impl Referee {
         if playing.is_empty() {
             return;
         }
-        // A frame that no client has simulated for good yet, and whose hash all will report.
+        // The next check frame: no client is past it, and all will report its hash.
         let (sealed, step) = (self.sealer.log().sealed().number(), self.config.check_frames);
         let Some(number) = (sealed / step + 1).checked_mul(step).filter(|number| *number < u32::MAX) else {
             return;
@@ -268,7 +268,7 @@ impl Referee {
         }
     }
 
-    /// The receiver of a state holds so many pieces.
+    /// Notes how many pieces the receiver of a state holds.
     pub(super) fn confirm_pieces(&mut self, id: LinkId, number: u32, pieces: u32) -> Result<(), Fault> {
         let link = self.links.get_mut(id);
         let sending =

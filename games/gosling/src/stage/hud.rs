@@ -231,7 +231,7 @@ fn hint(painter: &Painter<'_>) -> &'static str {
     }
 }
 
-/// A line for what all should know.
+/// Draws the result of a round, or a line about what happened last.
 pub(super) fn captions(painter: &mut Painter<'_>) {
     let now = painter.moment.now;
     if now.clock.phase == Phase::Result {

@@ -1,5 +1,5 @@
-//! Authentication of connections, and admission of members: peers with tickets, and the server
-//! itself, which needs none.
+//! Authentication of connections, and admission of members: peers with tickets, and *insiders*: the
+//! server itself, which needs none.
 //!
 //! Part of [`Relay`](super::Relay). Absent: pairs, forwarding, what a server does in a room.
 
@@ -16,7 +16,7 @@ use super::{
 use crate::limits::RelayLimit;
 use crate::member::{Member, MemberId};
 
-/// No datagram of an insider is charged to a network.
+/// Network of insiders, whose datagrams no limit counts.
 const NO_NETWORK: u64 = 0;
 
 impl Relay {
@@ -161,12 +161,12 @@ impl Relay {
         }
     }
 
-    /// Sets who is told of rooms whose members ask for the server.
+    /// Sets the callback for rooms whose members ask for the server.
     pub fn set_host(&mut self, host: Host) {
         self.host = Some(host);
     }
 
-    /// A member asks for the server, which is not in its room.
+    /// Reports that a member asks for the server, which is not in its room.
     pub(super) fn want_insider(&self, room: RoomId) {
         self.host.iter().for_each(|host| host(room));
     }
