@@ -221,7 +221,9 @@ impl Referee {
             return None;
         }
         if ack < log.oldest() {
-            link.wants_snapshot |= cursor.packets == 0;
+            if cursor.packets == 0 {
+                link.snapshot.want();
+            }
             return None;
         }
         let repeats = self.ablation.holds(Rule::ChangesAreRepeated);
