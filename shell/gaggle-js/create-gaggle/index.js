@@ -38,6 +38,8 @@ for (const file of ['package.json', 'index.html', 'src/game.ts']) {
   const where = isFolder ? `file:${resolve(gaggle)}` : gaggle;
   await writeFile(path, text.replaceAll('GAME', name).replaceAll('GAGGLE_JS', where));
 }
+// A link to a folder elsewhere is outside of what Vite serves; a copy is not.
+if (isFolder) await writeFile(join(to, '.npmrc'), 'install-links=true\n');
 console.log(`${name} is in ${to}. Next:
 
   cd ${folder}

@@ -215,6 +215,8 @@ export interface OpenOptions<S = any, F extends InputFields = any> extends Game<
   development?: boolean;
   /** Whether the room's code is put into the page's address, so that a link invites. On by default. */
   link?: boolean;
+  /** Records the shown match for `room.replay`. */
+  record?: boolean;
   /** Whether the page's frames update the room; otherwise call `room.update`. On by default. */
   loop?: boolean;
   /** Where the module is, if not beside the script. */
@@ -340,6 +342,8 @@ export class Room<S = any, F extends InputFields = any> {
   readonly confirmed: { frame: number; state: S } | null;
   /** Checksums of the last minute: equal frames of one match have equal hashes on all peers. */
   readonly checksums: { frame: number; hash: string }[];
+  /** The shown match so far as bytes, with `record: true`: for `openReplay`, in a file or sent away. */
+  readonly replay: Uint8Array | null;
   /** What stopped this room. */
   readonly error: GameError | null;
   readonly phase: Phase;
@@ -428,6 +432,24 @@ export interface CheckOptions<F extends InputFields = any> {
  * @throws if an option is wrong, or `setup` throws.
  */
 export function open<S, const F extends InputFields>(options: OpenOptions<S, F>): Promise<Room<S, F>>;
+
+/** A recorded match. Show `state` after each `step`, or after `seek`. */
+export class Replay<S = any> {
+  private constructor();
+  readonly state: S;
+  /** As counted in the match. */
+  readonly frame: number;
+  /** Where the recording begins: for a joiner later than the match. */
+  readonly firstFrame: number;
+  readonly lastFrame: number;
+  readonly tickRate: number;
+  /** Plays one frame; false at the end. */
+  step(): boolean;
+  seek(frame: number): void;
+}
+
+/** Opens a replay. @throws if the bytes are none, or of another game or version. */
+export function openReplay<S, const F extends InputFields>(game: Game<S, F>, bytes: Uint8Array): Promise<Replay<S>>;
 
 /** Loads the module before a room is opened. */
 export function load(wasm?: OpenOptions['wasm']): Promise<unknown>;

@@ -92,6 +92,26 @@ export class Inputs {
     words[3] = d;
   }
 
+  /** A `read` for inputs that are known: words by slot, and slots with a player as two words. */
+  reader(wordsOf, low, high) {
+    return (what, question) => {
+      const slot = what & 63;
+      switch (what - slot) {
+        case READ.INPUT:
+          this.put(...wordsOf(slot));
+          return 0;
+        case READ.QUESTION:
+          questions.answer(question, ...wordsOf(slot));
+          return 0;
+        case READ.PRESENCE:
+          return ((slot < 32 ? low >>> slot : high >>> (slot - 32)) & 1);
+        default:
+          this.put(low, high, 0, 0);
+          return 0;
+      }
+    };
+  }
+
   #ask(what, question) {
     if (!this.#read) throw new Error('inputs can be read only while tick runs; copy what you need');
     return this.#read(what, question);
@@ -144,24 +164,7 @@ for (let slot = 0; slot < SLOTS_MAX; slot++) {
 /** A `read` for inputs that are known: rows of records, for tests without a room. */
 export function readRow(inputs, schema, row, present) {
   const words = row.map((record) => schema.pack(record));
-  return (what, question) => {
-    const slot = what & 63;
-    const pad = words[slot] ?? [0, 0, 0, 0];
-    switch (what >> 8) {
-      case READ.INPUT >> 8:
-        inputs.put(...pad);
-        return 0;
-      case READ.QUESTION >> 8:
-        questions.answer(question, ...pad);
-        return 0;
-      case READ.PRESENCE >> 8:
-        return present.includes(slot) ? 1 : 0;
-      default: {
-        const bits = [0, 0];
-        for (const one of present) bits[one >> 5] |= 1 << (one & 31);
-        inputs.put(bits[0] >>> 0, bits[1] >>> 0, 0, 0);
-        return 0;
-      }
-    }
-  };
+  const bits = [0, 0];
+  for (const slot of present) bits[slot >> 5] |= 1 << (slot & 31);
+  return inputs.reader((slot) => words[slot] ?? [0, 0, 0, 0], bits[0] >>> 0, bits[1] >>> 0);
 }

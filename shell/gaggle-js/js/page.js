@@ -7,6 +7,7 @@ import { settingsOf } from './handle.js';
 import { questions } from './inputs.js';
 import { Keys } from './keys.js';
 import { mathOf } from './math.js';
+import { Replay } from './replay.js';
 import { Room } from './room.js';
 import { loadModule } from './load.js';
 
@@ -22,6 +23,11 @@ export function load(from) {
     return { module, math: mathOf(module) };
   });
   return ready;
+}
+
+export async function openReplay(game, bytes) {
+  const { math } = await load();
+  return new Replay(math, game, bytes);
 }
 
 export async function checkDeterminism(game, options) {
@@ -65,7 +71,7 @@ export async function open(options) {
   } catch (error) {
     throw typeof error === 'string' ? new Error(`gaggle: ${error}`) : error;
   }
-  const room = new Room(game, driver, handle);
+  const room = new Room(game, driver, handle, options);
   page.run(room);
   return room;
 }
@@ -155,14 +161,12 @@ class Page {
     const frame = () => {
       if (room.isClosed) return;
       requestAnimationFrame(frame);
-      if (!room.error) {
-        if (controls) [controls(this.#keys)].flat().forEach((input, player) => input && room.setInput(input, player));
-        this.#keys.seen();
-        room.update(performance.now());
-      }
-      // The last state stays visible after an error.
-      const alpha = room.error ? 1 : room.alpha;
-      draw?.(room.state, { room, alpha, previous: room.error ? room.state : room.previous });
+      if (room.error) return;
+      if (controls) [controls(this.#keys)].flat().forEach((input, player) => input && room.setInput(input, player));
+      this.#keys.seen();
+      room.update(performance.now());
+      // A step that threw may have left half a state, so the picture before it stays.
+      if (!room.error) draw?.(room.state, { room, alpha: room.alpha, previous: room.previous });
     };
     requestAnimationFrame(frame);
   }

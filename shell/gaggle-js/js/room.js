@@ -4,6 +4,7 @@ import { decode, encode } from './codec.js';
 import { Listeners, Queue } from './events.js';
 import { checksumsOf, figuresOf, joinTarget, membersOf, phaseOf } from './handle.js';
 import { makePanel } from './panel.js';
+import { Recorder } from './replay.js';
 
 const COMMAND = { start: 0, end: 1, kick: 2, host: 3, settings: 4, locked: 5, private: 6, maxPlayers: 7 };
 /** Digits of a peer before the bytes of its message. */
@@ -27,10 +28,12 @@ export class Room {
   #values = {};
   #code = null;
   #isClosed = false;
+  #recorder;
   #words = [0, 0, 0, 0];
 
   /** For `open` and `simulate`. */
-  constructor(game, driver, handle) {
+  constructor(game, driver, handle, { record = false } = {}) {
+    this.#recorder = record ? new Recorder() : null;
     this.#game = game;
     this.#driver = driver;
     this.#handle = handle;
@@ -66,6 +69,7 @@ export class Room {
     }
     this.#deliver();
     if (ticks < 0) this.#stop();
+    else if (ticks > 0) this.#recorder?.follow(this.#handle, this.#driver, this.frame);
     return Math.max(ticks, 0);
   }
 
@@ -130,6 +134,10 @@ export class Room {
 
   get checksums() {
     return checksumsOf(this.#room.checksums());
+  }
+
+  get replay() {
+    return this.#recorder?.bytes(this.#game) ?? null;
   }
 
   get phase() {

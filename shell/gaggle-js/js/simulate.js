@@ -45,7 +45,7 @@ export class Simulation {
     const keys = { guestKey: `guest-key-of-peer-${player}`, name: `Player ${player}` };
     const { texts, numbers } = settingsOf(game, { ...keys, ...all, server: '' }, seed);
     try {
-      this.rooms[player] = new Room(game, driver, this.#network.open(player, texts, numbers, driver));
+      this.rooms[player] = new Room(game, driver, this.#network.open(player, texts, numbers, driver), all);
     } catch (error) {
       throw typeof error === 'string' ? new Error(error) : error;
     }

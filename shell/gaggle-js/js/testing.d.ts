@@ -2,7 +2,7 @@
 
 import type { Game, InputFields, InputOf, JoinTarget, Plain, Room } from './gaggle.js';
 
-export { checkDeterminism, GameError, Room } from './gaggle.js';
+export { checkDeterminism, GameError, openReplay, Replay, Room } from './gaggle.js';
 
 /** Conditions of every link. */
 export interface Conditions {
@@ -23,6 +23,7 @@ export interface SimulatedRoom {
   settings?: Record<string, unknown>;
   name?: string;
   localPlayers?: number;
+  record?: boolean;
   version?: string;
 }
 

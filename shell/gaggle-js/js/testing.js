@@ -3,6 +3,7 @@
 import { checkWith } from './determinism.js';
 import { questions } from './inputs.js';
 import { mathOf } from './math.js';
+import { Replay } from './replay.js';
 import { Simulation } from './simulate.js';
 import { loadModule } from './load.js';
 
@@ -19,6 +20,11 @@ function load() {
 export async function simulate(options) {
   const { module, math } = await load();
   return new Simulation(module.Network, math, options);
+}
+
+export async function openReplay(game, bytes) {
+  const { math } = await load();
+  return new Replay(math, game, bytes);
 }
 
 export async function checkDeterminism(game, options) {

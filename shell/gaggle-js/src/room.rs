@@ -31,6 +31,8 @@ pub struct Room {
     script: Script,
     /// Frames and hashes of settled states, oldest first.
     checksums: Vec<(u32, u64)>,
+    /// Matches shown so far; a recording is of one.
+    matches: u32,
 }
 
 impl std::fmt::Debug for Room {
@@ -54,6 +56,7 @@ impl Room {
             saved,
             script: Script::new(driver),
             checksums: Vec::new(),
+            matches: 0,
         })
     }
 
@@ -79,6 +82,7 @@ impl Room {
                 request => {
                     if begins_match(&request) {
                         self.checksums.clear();
+                        self.matches += 1;
                     }
                     self.saved.fulfill(request, &mut self.script);
                 }
@@ -384,6 +388,34 @@ impl Room {
     /// The saved state of this frame; undefined if it is not held.
     pub fn saved(&self, frame: u32) -> JsValue {
         self.saved.saved(gaggle::Frame::new(frame)).cloned().unwrap_or_default()
+    }
+
+    /// Number of the shown match, counted from 0.
+    #[wasm_bindgen(js_name = matchNumber)]
+    pub fn match_number(&self) -> u32 {
+        self.matches
+    }
+
+    /// Inputs of settled frames from this one on: for each the slots with a player in two words,
+    /// then the words of every slot. None if a frame is not held any more.
+    #[wasm_bindgen(js_name = settledRows)]
+    pub fn settled_rows(&self, from: u32) -> Option<Vec<u32>> {
+        let session = self.room.session();
+        // A spectator does not know which frames are settled; the frames it is shown are confirmed.
+        let last = match session.is_spectating() {
+            true => session.confirmed_frame().min(session.current_frame()),
+            false => session.settled_frame(),
+        };
+        let mut rows = Vec::new();
+        for frame in from..=last.number() {
+            let inputs = session.confirmed_inputs(gaggle::Frame::new(frame))?;
+            let present = inputs.present_slots();
+            rows.extend([present.bits() as u32, (present.bits() >> 32) as u32]);
+            for slot in (0..session.slot_count()).map(Slot::at) {
+                rows.extend(if present.contains(slot) { inputs.get(slot).0 } else { [0; 4] });
+            }
+        }
+        Some(rows)
     }
 
     /// Frames and checksums of settled states, one line each.

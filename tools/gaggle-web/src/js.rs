@@ -88,9 +88,9 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), String> {
 }
 
 /// Names that the package exports for pages.
-const PAGE_NAMES: &str = "open, load, checkDeterminism, Room, GameError";
+const PAGE_NAMES: &str = "open, openReplay, load, checkDeterminism, Room, Replay, GameError";
 /// Names that it exports for tests.
-const TESTING_NAMES: &str = "simulate, checkDeterminism, Room, GameError";
+const TESTING_NAMES: &str = "simulate, openReplay, checkDeterminism, Room, Replay, GameError";
 
 fn exported(names: &str) -> String {
     format!("export {{ {names} }};\n")
@@ -142,26 +142,29 @@ struct Sources {
     folder: PathBuf,
 }
 
+/// What was joined so far.
+#[derive(Default)]
+struct Joined {
+    files: Vec<String>,
+    /// Names at the top of these files.
+    names: Vec<String>,
+    text: String,
+}
+
 impl Sources {
     /// A file with all it imports, each before the first that needs it. `instead` replaces files.
     fn joined(&self, entry: &str, instead: &[(&str, &str)]) -> Result<String, String> {
-        let (mut done, mut text) = (Vec::new(), String::new());
-        self.add(entry, instead, &mut done, &mut text)?;
-        Ok(text)
+        let mut joined = Joined::default();
+        self.add(entry, instead, &mut joined)?;
+        Ok(joined.text)
     }
 
-    fn add(
-        &self,
-        name: &str,
-        instead: &[(&str, &str)],
-        done: &mut Vec<String>,
-        text: &mut String,
-    ) -> Result<(), String> {
+    fn add(&self, name: &str, instead: &[(&str, &str)], joined: &mut Joined) -> Result<(), String> {
         let name = instead.iter().find(|(from, _)| *from == name).map_or(name, |(_, to)| to);
-        if done.iter().any(|other| other == name) {
+        if joined.files.iter().any(|other| other == name) {
             return Ok(());
         }
-        done.push(name.to_string());
+        joined.files.push(name.to_string());
         let path = self.folder.join(format!("{name}.js"));
         let source = String::from_utf8_lossy(&read(&path)?).into_owned();
         let mut own = String::new();
@@ -170,15 +173,29 @@ impl Sources {
             if let Some(import) = trimmed.strip_prefix("import {") {
                 let from = import.split("'./").nth(1).and_then(|rest| rest.split(".js'").next());
                 let from = from.ok_or_else(|| format!("{}: not understood: {line}", path.display()))?;
-                self.add(from, instead, done, text)?;
+                self.add(from, instead, joined)?;
             } else if !trimmed.is_empty() && !is_comment(trimmed) {
+                if let Some(name) = declared(line).filter(|name| !name.is_empty()) {
+                    if joined.names.iter().any(|other| other == name) {
+                        return Err(format!("{}: another file has `{name}` at its top", path.display()));
+                    }
+                    joined.names.push(name.to_string());
+                }
                 own += trimmed.strip_prefix("export ").filter(|_| line == trimmed).unwrap_or(trimmed);
                 own.push('\n');
             }
         }
-        *text += &own;
+        joined.text += &own;
         Ok(())
     }
+}
+
+/// Name that a line at the top of a file declares.
+fn declared(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    let starts = ["const ", "let ", "class ", "function ", "async function "];
+    let rest = starts.iter().find_map(|start| line.strip_prefix(start))?;
+    rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
 }
 
 fn is_comment(line: &str) -> bool {
@@ -236,6 +253,9 @@ mod tests {
         assert_eq!(sources.joined("a", &[]).unwrap(), "const c = 1;\nconst b = c;\nconst a = b + c;\n");
         let other = sources.joined("a", &[("c", "other")]).unwrap();
         assert!(other.starts_with("const c = 2;\nconst b"), "{other}");
+        file("b.js", "import { c } from './c.js';\nexport const b = c;\nfunction a() {\n}\n");
+        let twice = sources.joined("a", &[]).unwrap_err();
+        assert!(twice.ends_with("a.js: another file has `a` at its top"), "{twice}");
         std::fs::remove_dir_all(folder).unwrap();
     }
 }
