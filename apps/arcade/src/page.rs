@@ -141,6 +141,7 @@ pub fn open(host: js_sys::Function, first: bool, able: u32) -> Result<(), JsValu
         name: kept(&window, "name", Keeping::Lasting),
         palette: kept(&window, "palette", Keeping::Lasting),
         keys: kept(&window, "keys", Keeping::Lasting),
+        delays: kept(&window, "delay", Keeping::Lasting),
         return_to: return_to.filter(|_| first),
         touch: matches(&window, "(pointer: coarse)"),
         follows,
@@ -462,12 +463,14 @@ impl Page {
         let (menu, joining) = (self.arcade.menu_words(), self.arcade.joining_words());
         let (notice, board) = (self.arcade.notice_words(), self.arcade.board_words());
         let panel = self.arcade.invite_words().or_else(|| self.arcade.top_words());
-        let paused = self.arcade.paused_words();
+        let (paused, lobby) = (self.arcade.paused_words(), self.arcade.lobby_words());
         let cabinet = self.arcade.cabinet();
         let mut said = match self.arcade.screen() {
             _ if panel.is_some() => panel.unwrap_or_default(),
             Screen::Menu => format!("Menu. {}", notice.unwrap_or(menu)),
-            Screen::Flying => notice.or(joining).or(board).unwrap_or_else(|| cabinet.standing().said),
+            Screen::Flying => {
+                notice.or(joining).or(lobby).or(board).unwrap_or_else(|| cabinet.standing().said)
+            }
             Screen::Paused => paused,
             Screen::Replay => {
                 "Replay. Space holds, arrows jump, L copies a link, O opens another.".to_string()
@@ -528,6 +531,7 @@ impl Page {
                 up: stick(1) < -0.7 || pressed(12),
                 down: stick(1) > 0.7 || pressed(13),
                 action: (0..4).any(pressed),
+                second: pressed(5),
             };
             *held = (holds, pressed(9));
         }

@@ -4,7 +4,7 @@
 use gaggle::{Micros, Slot};
 use gaggle_scene::{Scene, View, palette};
 
-use crate::cabinet::Looks;
+use crate::cabinet::{Looks, Standing};
 use crate::key_hints;
 use crate::toasts::Spot;
 
@@ -32,15 +32,23 @@ const ADDRESS: Notice<'_> = Notice {
 const PAUSED: [(&str, &str); 5] =
     [("Enter", "play on"), ("Esc", "home"), ("M", "sound"), ("H", "how to play"), ("C", "invite friends")];
 /// The same where matches are recorded.
-const PAUSED_RECORDED: [(&str, &str); 6] =
-    [PAUSED[0], PAUSED[1], PAUSED[2], PAUSED[3], ("S", "save the replay"), PAUSED[4]];
+const PAUSED_RECORDED: [(&str, &str); 7] = [
+    PAUSED[0],
+    PAUSED[1],
+    PAUSED[2],
+    PAUSED[3],
+    ("S", "save the replay"),
+    ("D", "another input delay"),
+    PAUSED[4],
+];
 /// The same after a desync in which the local state was wrong.
-const PAUSED_DIFFERED: [(&str, &str); 7] = [
+const PAUSED_DIFFERED: [(&str, &str); 8] = [
     PAUSED[0],
     PAUSED[1],
     PAUSED[2],
     PAUSED[3],
     PAUSED_RECORDED[4],
+    PAUSED_RECORDED[5],
     ("X", "save what differed, for its makers"),
     PAUSED[4],
 ];
@@ -93,7 +101,7 @@ impl Arcade {
     pub(super) fn draw(&mut self) {
         let show = self.shown();
         let (names, bars) = self.seats();
-        let standing = self.cabinet.standing();
+        let standing = Standing { board: self.is_board_up(), ..self.cabinet.standing() };
         let looks = Looks {
             names: &names,
             own: self.cabinet.room().local_slots(),
@@ -106,7 +114,9 @@ impl Arcade {
             curious: self.net.detail != NetDetail::Off,
             between: self.pace.alpha_permille() as f32 / 1_000.0,
         };
-        self.cabinet.draw(show, &looks, &mut self.scene);
+        if !self.draw_roost() {
+            self.cabinet.draw(show, &looks, &mut self.scene);
+        }
         self.canvas.paint(&self.scene, self.cabinet.album());
         if let Some(around) = self.cabinet.liveliest().filter(|_| self.screen == Screen::Menu) {
             self.menu.show(&self.canvas, around);
@@ -128,7 +138,7 @@ impl Arcade {
     }
 
     pub(super) fn has_thumbs(&self) -> bool {
-        self.touch.used && !self.is_watching()
+        self.touch.used && !self.is_watching() && !self.is_in_lobby()
     }
 
     /// The scores after a match as text; none while they are not shown.
@@ -152,6 +162,7 @@ impl Arcade {
             wave: self.cabinet.standing().level,
             line: self.cabinet.closing_line(match_number),
             players: &players,
+            columns: self.cabinet.about().columns,
             board: board.as_deref(),
             board_note: match (self.shelf.server_lost, trial, is_best) {
                 (true, ..) => "The lobby is out.",
@@ -213,6 +224,7 @@ impl Arcade {
             Screen::Flying if self.is_joining_shown() => {
                 self.joining(|facts, view| draw_joining(over, view, facts));
             }
+            Screen::Flying if self.is_in_lobby() => self.draw_lobby(over),
             Screen::Flying => {
                 self.draw_room_line(over);
                 self.draw_emotes(over);

@@ -33,6 +33,8 @@ pub struct Opening {
     pub palette: Option<String>,
     /// Chosen keys as they were [stored](crate::Keep).
     pub keys: Option<String>,
+    /// Chosen input delays as they were [stored](crate::Keep).
+    pub delays: Option<String>,
     /// The room this tab was in when it was closed or reloaded, as it was [stored](crate::Keep).
     pub return_to: Option<String>,
     /// Whether an earlier page of this tab was closed properly: a reservation it still has belongs

@@ -36,21 +36,49 @@ fn paragraph(pen: &mut Pen<'_>, place: Rect, text: &str, color: Color) {
 fn table(pen: &mut Pen<'_>, board: &ScoreBoard, facts: &ScoreFacts<'_>) {
     let place = board.layout.table;
     pen.card(place, palette::MIST[0]);
-    let score_right = place.right() - 54.min(place.wide / 3);
-    pen.bold(facts.mode, place.x + 9, place.y + 7, place.wide / 3, palette::TEXT);
-    pen.text("score", score_right, place.y + 7, place.wide / 3, palette::FAINT).right();
-    pen.text("falls", place.right() - 6, place.y + 7, place.wide / 4, palette::FAINT).right();
-    let step = board.layout.row;
+    let rights = column_rights(place, facts.columns);
+    let head = place.y + 7;
+    for ((column, right), wide) in facts.columns.iter().zip(&rights[1..]).zip(column_widths(facts.columns)) {
+        pen.text(column, *right, head, wide, palette::FAINT).right();
+    }
+    pen.bold(facts.mode, place.x + 9, head, place.wide / 3, palette::TEXT);
+    pen.text("score", rights[0], head, place.wide / 3, palette::FAINT).right();
+    // Six players have lower rows than four.
+    let step = board.layout.row.min((place.tall - 20) / facts.players.len().max(1) as i32).max(9);
     for (nth, player) in facts.players.iter().enumerate() {
         let row = Rect::new(place.x + 3, place.y + 18 + nth as i32 * step, place.wide - 6, step);
         if row.bottom() > place.bottom() - 1 {
             break;
         }
-        player_row(pen, row, score_right, player);
+        player_row(pen, row, &rights, player);
     }
 }
 
-fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLine) {
+/// Width of each column of the game's own figures, with the gap before it.
+fn column_widths<'a>(columns: &'a [&str]) -> impl Iterator<Item = i32> + 'a {
+    let gap = if columns.len() > 1 { 8 } else { 24 };
+    columns.iter().map(move |column| font::width(column, false, 0).max(24) + gap)
+}
+
+/// Right edges of the score, and of the game's own figures that have room beside it.
+fn column_rights(place: Rect, columns: &[&str]) -> Vec<i32> {
+    let mut room = place.wide * 9 / 20;
+    let has_room = |wide: &i32| {
+        room -= wide;
+        room >= 0
+    };
+    let widths: Vec<i32> = column_widths(columns).take_while(has_room).collect();
+    let mut right = place.right() - 6 - widths.iter().sum::<i32>();
+    let mut rights = vec![right];
+    rights.extend(widths.iter().map(|wide| {
+        right += wide;
+        right
+    }));
+    rights
+}
+
+fn player_row(pen: &mut Pen<'_>, row: Rect, rights: &[i32], player: &PlayerLine) {
+    let score_right = rights[0];
     let color = palette::SEATS_SIX[player.seat % palette::SEATS_SIX.len()];
     let y = row.y + (row.tall - 7) / 2;
     if player.own && row.tall >= 13 {
@@ -71,7 +99,9 @@ fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLin
         pen.text(&player.remark, remark_x, y, remark_room, palette::FAINT);
     }
     pen.text(&score, score_right, y, row.wide / 2, palette::TEXT).right();
-    pen.text(&player.falls.to_string(), row.right() - 4, y, 24, palette::DIM).right();
+    for (figure, right) in player.figures.iter().zip(&rights[1..]) {
+        pen.text(figure, *right, y, 30, palette::DIM).right();
+    }
 }
 
 fn button(pen: &mut Pen<'_>, choice: ScoreChoice, place: Rect, focused: bool, touch: bool) {
