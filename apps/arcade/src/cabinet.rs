@@ -50,6 +50,8 @@ pub struct About {
     pub action: &'static str,
     /// Label of both steering buttons where they do the same.
     pub turn: Option<&'static str>,
+    /// What it counts its progress in: `Wave`.
+    pub level: &'static str,
     /// Heads of its own figures in the table of results, beside name and score.
     pub columns: &'static [&'static str],
     /// Number of help pages.

@@ -633,11 +633,16 @@ fn on_file(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
 }
 
 /// Adds a few pixels to the screen's width if the world becomes much larger then: it is drawn in
-/// whole steps, and many phones are a few pixels too narrow for the second or the third.
+/// whole steps, and many phones are a few pixels too narrow for the second or the third. A world
+/// that is larger than the screen fits as a whole.
 fn widen(ratio: f64, width: f64, height: f64, world: (i32, i32)) -> f64 {
     let scale = (width / f64::from(world.0)).min(height / f64::from(world.1));
     let more = scale.ceil() / scale.max(0.1);
-    if (1.0..3.0).contains(&scale) && more < 1.07 { ratio * more } else { ratio }
+    match scale {
+        scale if scale < 1.0 => ratio / scale.max(0.3),
+        scale if scale < 3.0 && more < 1.07 => ratio * more,
+        _ => ratio,
+    }
 }
 
 /// Evaluates a media query.

@@ -73,6 +73,8 @@ pub struct BoardLine {
 pub struct ScoreFacts<'a> {
     /// `Team` or `Versus`.
     pub mode: &'a str,
+    /// What progress is counted in: `Wave`.
+    pub level: &'a str,
     /// The wave the match reached.
     pub wave: u16,
     /// One line about the match; see [`dry_line`].
@@ -337,6 +339,7 @@ mod tests {
                 for board in [None, Some(&lines[..0]), Some(&lines[..])] {
                     let facts = ScoreFacts {
                         mode: &long,
+                        level: "Wave",
                         wave: u16::MAX,
                         line: &long,
                         players: &players[..count],

@@ -299,6 +299,7 @@ fn score_board() {
     let board: Vec<BoardLine> = names.iter().enumerate().map(line).collect();
     let facts = ScoreFacts {
         mode: "Team",
+        level: "Wave",
         wave: 12,
         line: "The fen keeps four saddles; the geese kept their heads.",
         columns: &["falls"],

@@ -159,6 +159,7 @@ impl Arcade {
         let match_number = players.iter().map(|line| u64::from(line.score)).sum();
         let facts = ScoreFacts {
             mode: if trial { "Trial" } else { self.cabinet.about().modes[self.menu.mode].1 },
+            level: self.cabinet.about().level,
             wave: self.cabinet.standing().level,
             line: self.cabinet.closing_line(match_number),
             players: &players,

@@ -40,6 +40,7 @@ pub const ABOUT: About = About {
     has_four_ways: false,
     action: "FLAP",
     turn: None,
+    level: "Wave",
     columns: &["falls"],
     help_pages: PAGES.len(),
     help: |page| (PAGES[page % PAGES.len()].title, PAGES[page % PAGES.len()].line),

@@ -36,6 +36,7 @@ pub const ABOUT: About = About {
     has_four_ways: true,
     action: "TOW",
     turn: None,
+    level: "Wave",
     columns: &[],
     help_pages: PAGES.len(),
     help: |page| (PAGES[page % PAGES.len()].title, PAGES[page % PAGES.len()].line),

@@ -47,6 +47,7 @@ pub const ABOUT: About = About {
     has_four_ways: true,
     action: "HONK",
     turn: None,
+    level: "Stage",
     columns: &["catches", "falls", "at the point"],
     help_pages: PAGES.len(),
     help: |page| (PAGES[page % PAGES.len()].title, PAGES[page % PAGES.len()].line),
@@ -345,10 +346,12 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
         let goose = own.map_or([0; 2], |own| [own.x, own.y]);
         let _ = write!(
             out,
-            ",\"goose\":{goose:?},\"frame\":{},\"wave\":{},\"leg\":{},\"over\":{},\"scores\":{scores:?},\"here\":{here:?}",
+            ",\"goose\":{goose:?},\"frame\":{},\"wave\":{},\"leg\":{},\"crew\":{},\"embers\":{},\"over\":{},\"scores\":{scores:?},\"here\":{here:?}",
             game.frame,
             game.course.wave,
             game.course.stage,
+            game.course.crew,
+            game.embers.iter().count(),
             self.is_over(),
         );
         if let Some(cinema) = &self.cinema {

@@ -13,7 +13,7 @@ pub(super) fn draw(board: &ScoreBoard, scene: &mut Scene, facts: &ScoreFacts<'_>
     if let Some((x, y)) = layout.title {
         pen.figure(pictures().well_flown, x as f32, y as f32, false);
     }
-    let line = format!("Wave {}. {}", facts.wave, facts.line);
+    let line = format!("{} {}. {}", facts.level, facts.wave, facts.line);
     paragraph(&mut pen, layout.line, &line, palette::BONE);
     table(&mut pen, board, facts);
     for (nth, choice) in ScoreChoice::ALL.into_iter().enumerate() {
