@@ -30,7 +30,9 @@ use crate::delay::Delays;
 use crate::lobby::LobbyScreen;
 use crate::own_keys::OwnKeys;
 use crate::volume::Volume;
-use crate::{Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Toasts, Touch};
+use crate::{
+    Choice, Controls, HAS_LOBBY, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Toasts, Touch,
+};
 
 use cue_tally::CueTally;
 use doors::FOLLOWS_FOR;
@@ -143,7 +145,7 @@ impl Arcade {
             menu,
             cabinet,
             pace: TickClock::new(FRAMES_PER_SECOND, now),
-            lobby: entry.lobby.map(|make| make()),
+            lobby: entry.lobby.filter(|_| HAS_LOBBY).map(|make| make()),
             roosts: false,
             players: 1,
             controls: Controls::default(),
@@ -160,7 +162,7 @@ impl Arcade {
             emoting: Emoting::default(),
             params,
             volume: Volume::read(opening.volume.as_deref().unwrap_or_default()),
-            delays: Delays::read(delays.as_deref().unwrap_or_default()),
+            delays: Delays::read(delays.as_deref().filter(|_| HAS_LOBBY).unwrap_or_default()),
             calm,
             seed,
             now,
@@ -408,7 +410,7 @@ impl Arcade {
             "KeyL" if in_match && self.is_board_up() => self.choose_after(ScoreChoice::CopyLink),
             "KeyS" if self.screen == Screen::Paused || in_match && self.is_board_up() => self.save_replay(),
             "KeyX" if self.screen == Screen::Paused => self.save_bundle(),
-            "KeyD" if self.screen == Screen::Paused && self.delay_now().is_some() => self.next_delay(),
+            "KeyD" if self.screen == Screen::Paused && self.has_lobby() => self.next_delay(),
             "Enter" | "NumpadEnter" if in_match && self.is_watching() && !self.is_board_up() => {
                 self.sit_down();
             }

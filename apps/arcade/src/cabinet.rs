@@ -50,10 +50,9 @@ pub struct About {
     pub action: &'static str,
     /// Label of both steering buttons where they do the same.
     pub turn: Option<&'static str>,
-    /// What it counts its progress in: `Wave`.
-    pub level: &'static str,
-    /// Heads of its own figures in the table of results, beside name and score.
-    pub columns: &'static [&'static str],
+    /// Words of its table of results: what it counts its progress in, as `Wave`, and heads of its
+    /// own figures beside name and score.
+    pub columns: (&'static str, &'static [&'static str]),
     /// Number of help pages.
     pub help_pages: usize,
     /// Title and text of a help page.

@@ -50,7 +50,7 @@ pub(crate) fn next(chosen: Option<u32>) -> Option<u32> {
 }
 
 /// A delay such as `5 frames`.
-pub(crate) fn frames(count: u32) -> String {
+fn frames(count: u32) -> String {
     format!("{count} {}", if count == 1 { "frame" } else { "frames" })
 }
 

@@ -37,6 +37,10 @@ mod audio;
 #[cfg(target_arch = "wasm32")]
 pub mod page;
 
+/// Whether this build has games whose host starts the matches, with a lobby and a chosen input
+/// delay: pages of other games leave that code out.
+const HAS_LOBBY: bool = cfg!(any(feature = "host-starts", not(target_arch = "wasm32")));
+
 pub use arcade::{Arcade, Download, Keep, Keeping, Opening, Screen, Whereabouts};
 pub use busy::Busy;
 pub use controls::{Controls, Held, Key};

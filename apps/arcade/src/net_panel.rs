@@ -85,7 +85,7 @@ pub struct NetFacts {
 impl NetFacts {
     /// Whether every frame waits for all inputs.
     fn is_lockstep(&self) -> bool {
-        self.rollback_window == 0 && self.shared.is_empty()
+        crate::HAS_LOBBY && self.rollback_window == 0 && self.shared.is_empty()
     }
 }
 

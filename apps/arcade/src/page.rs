@@ -18,7 +18,7 @@ use web_sys::{
 
 use crate::audio::Audio;
 use crate::cabinets::Entry;
-use crate::{Arcade, Busy, Download, Held, Keeping, Opening, Params, Screen, Volume, Whereabouts};
+use crate::{Arcade, Busy, Download, HAS_LOBBY, Held, Keeping, Opening, Params, Screen, Volume, Whereabouts};
 use way_back::WayBack;
 
 /// Interval of updates while the page is hidden.
@@ -141,7 +141,7 @@ pub fn open(host: js_sys::Function, first: bool, able: u32) -> Result<(), JsValu
         name: kept(&window, "name", Keeping::Lasting),
         palette: kept(&window, "palette", Keeping::Lasting),
         keys: kept(&window, "keys", Keeping::Lasting),
-        delays: kept(&window, "delay", Keeping::Lasting),
+        delays: if HAS_LOBBY { kept(&window, "delay", Keeping::Lasting) } else { None },
         return_to: return_to.filter(|_| first),
         touch: matches(&window, "(pointer: coarse)"),
         follows,

@@ -8,6 +8,7 @@ use gaggle::RoomCode;
 use gaggle::link::Path;
 use gaggle::link::sim::Conditions;
 
+use crate::HAS_LOBBY;
 use crate::delay::DELAY_MAX;
 
 /// Parsed parameters. Invalid ones are left out and reported in [`Params::complaints`].
@@ -53,7 +54,7 @@ impl Params {
         ("seed=7", "the same chance every time"),
         ("lives=1  level=9", "a short match, a late wave"),
         ("room=BCDFGH", "into this room; watch=BCDFGH only looks on"),
-        ("delay=5", "keys answer after so many frames, 0 to 8"),
+        ("delay=5", "in skein: frames until keys answer"),
         ("frame=600", "where a replay begins"),
         ("game=drake", "which cabinet is on"),
     ];
@@ -84,7 +85,7 @@ impl Params {
                 "lives" => take(&mut params.lives, within(value, 1..=9).ok_or("1 to 9")),
                 "level" => take(&mut params.level, within(value, 1..=99).ok_or("1 to 99")),
                 "seed" => take(&mut params.seed, value.parse().ok().ok_or("a number")),
-                "delay" => take(&mut params.delay, within(value, 0..=DELAY_MAX).ok_or("0 to 8")),
+                "delay" if HAS_LOBBY => take(&mut params.delay, within(value, 0..=DELAY_MAX).ok_or("0 to 8")),
                 "frame" => take(&mut params.frame, value.parse().ok().ok_or("a number")),
                 "room" => take(&mut params.room, value.parse().ok().ok_or("six letters")),
                 "watch" => take(&mut params.watch, value.parse().ok().ok_or("six letters")),

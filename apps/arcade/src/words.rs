@@ -4,6 +4,8 @@
 use gaggle::lobby::view::LeaveReason;
 use gaggle::{LeaveCause, RoomEvent};
 
+use crate::HAS_LOBBY;
+
 /// A line for the corner of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
@@ -50,10 +52,12 @@ pub(crate) fn line_for(event: &RoomEvent, has_company: bool, watches: bool, are_
         RoomEvent::PlayerLeft { name, .. } => line(format!("{name} flies off.")),
         RoomEvent::PlayerInterrupted { name, .. } => warning(format!("{name} went quiet.")),
         RoomEvent::PlayerResumed { name, .. } => line(format!("{name} is back.")),
-        RoomEvent::SlowPlayer { is_local: true, .. } => {
+        RoomEvent::SlowPlayer { is_local: true, .. } if HAS_LOBBY => {
             warning("This machine is too slow for the others. Close what else runs.")
         }
-        RoomEvent::SlowPlayer { name, .. } => warning(format!("{name}'s machine is slow. You wait for it.")),
+        RoomEvent::SlowPlayer { name, .. } if HAS_LOBBY => {
+            warning(format!("{name}'s machine is slow. You wait for it."))
+        }
         RoomEvent::LeaderChanged { name, .. } => line(format!("{name} keeps the count now.")),
         RoomEvent::BranchAbandoned => warning("We had parted. This is how it went on."),
         RoomEvent::DesyncDetected { .. } => warning("We disagreed for a moment. Mending it."),

@@ -32,23 +32,18 @@ const ADDRESS: Notice<'_> = Notice {
 const PAUSED: [(&str, &str); 5] =
     [("Enter", "play on"), ("Esc", "home"), ("M", "sound"), ("H", "how to play"), ("C", "invite friends")];
 /// The same where matches are recorded.
-const PAUSED_RECORDED: [(&str, &str); 7] = [
-    PAUSED[0],
-    PAUSED[1],
-    PAUSED[2],
-    PAUSED[3],
-    ("S", "save the replay"),
-    ("D", "another input delay"),
-    PAUSED[4],
-];
+const PAUSED_RECORDED: [(&str, &str); 6] =
+    [PAUSED[0], PAUSED[1], PAUSED[2], PAUSED[3], ("S", "save the replay"), PAUSED[4]];
+/// The same where the input delay is a choice.
+const PAUSED_DELAYED: [(&str, &str); 7] =
+    [PAUSED[0], PAUSED[1], PAUSED[2], PAUSED[3], PAUSED_RECORDED[4], ("D", "another input delay"), PAUSED[4]];
 /// The same after a desync in which the local state was wrong.
-const PAUSED_DIFFERED: [(&str, &str); 8] = [
+const PAUSED_DIFFERED: [(&str, &str); 7] = [
     PAUSED[0],
     PAUSED[1],
     PAUSED[2],
     PAUSED[3],
     PAUSED_RECORDED[4],
-    PAUSED_RECORDED[5],
     ("X", "save what differed, for its makers"),
     PAUSED[4],
 ];
@@ -159,11 +154,11 @@ impl Arcade {
         let match_number = players.iter().map(|line| u64::from(line.score)).sum();
         let facts = ScoreFacts {
             mode: if trial { "Trial" } else { self.cabinet.about().modes[self.menu.mode].1 },
-            level: self.cabinet.about().level,
+            level: self.cabinet.about().columns.0,
             wave: self.cabinet.standing().level,
             line: self.cabinet.closing_line(match_number),
             players: &players,
-            columns: self.cabinet.about().columns,
+            columns: self.cabinet.about().columns.1,
             board: board.as_deref(),
             board_note: match (self.shelf.server_lost, trial, is_best) {
                 (true, ..) => "The lobby is out.",
@@ -360,6 +355,7 @@ impl Arcade {
         // Without a room there is nothing to link to.
         let keys: &[_] = match self.cabinet.about().has_replays {
             true if self.shelf.bundle.is_some() => &PAUSED_DIFFERED,
+            true if self.has_lobby() => &PAUSED_DELAYED,
             true => &PAUSED_RECORDED,
             false => &PAUSED,
         };

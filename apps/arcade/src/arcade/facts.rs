@@ -88,7 +88,8 @@ impl Arcade {
                 (facts.frame, facts.rollback_window) = (frame, window);
                 (facts.input_delay, facts.guessed) = (input_delay, guessed);
                 (facts.delay_is_fixed, facts.stalled) = (self.chosen_delay().is_some(), stalled);
-                let (count, depth) = if window == 0 { (stalled, 1) } else { (rollbacks, depth_last) };
+                let (count, depth) =
+                    if crate::HAS_LOBBY && window == 0 { (stalled, 1) } else { (rollbacks, depth_last) };
                 self.shelf.rates.rollback_depth(count, depth)
             }
             EngineReport::Shared { frame, lines } => {

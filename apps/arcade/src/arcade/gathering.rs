@@ -1,5 +1,5 @@
-//! The lobby of a room whose host starts, while it is shown: keys, taps, picture, and the input
-//! delay that players choose there or in a pause. `Arcade` calls it. Absent: its panel (`lobby.rs`).
+//! The lobby of a room whose host starts, while it is shown: keys, taps, picture. And the input
+//! delay that players choose there or in a pause. `Arcade` calls it. Absent: its panel.
 
 use gaggle::Phase;
 use gaggle_scene::Scene;
@@ -7,17 +7,22 @@ use gaggle_scene::Scene;
 use super::{Arcade, Keeping, Screen};
 use crate::cabinet::EngineReport;
 use crate::lobby::{LobbyFacts, LobbyWish};
-use crate::{Held, Key, delay};
+use crate::{HAS_LOBBY, Held, Key, delay};
 
 impl Arcade {
+    /// Whether the game has rooms whose host starts.
+    pub(super) fn has_lobby(&self) -> bool {
+        HAS_LOBBY && self.lobby.is_some()
+    }
+
     /// Whether the room's lobby is shown instead of a match.
     pub(super) fn is_in_lobby(&self) -> bool {
-        self.roosts && self.screen == Screen::Flying
+        HAS_LOBBY && self.roosts && self.screen == Screen::Flying
     }
 
     /// Follows the room, and starts its match when it is due.
     pub(super) fn update_lobby(&mut self) {
-        let Some(lobby) = &mut self.lobby else { return };
+        let Some(lobby) = self.lobby.as_mut().filter(|_| HAS_LOBBY) else { return };
         let Some(room) = self.cabinet.hosted() else { return };
         lobby.update(self.now, room);
         self.roosts = match self.cabinet.room().phase() {
@@ -30,14 +35,14 @@ impl Arcade {
 
     /// The player has read the scores. True if the room waits for its host to start the next match.
     pub(super) fn enter_lobby(&mut self) -> bool {
-        let is_lobby = matches!(self.cabinet.room().phase(), Phase::Lobby { .. });
+        let is_lobby = self.has_lobby() && matches!(self.cabinet.room().phase(), Phase::Lobby { .. });
         self.roosts = is_lobby && self.lobby.as_ref().is_some_and(|lobby| lobby.is_open());
         self.roosts
     }
 
     /// The match that the lobby waited for begins.
     pub(super) fn leave_lobby(&mut self) {
-        if std::mem::take(&mut self.roosts) {
+        if HAS_LOBBY && std::mem::take(&mut self.roosts) {
             self.shelf.begin_match();
             self.pressed = [Held::default(); 2];
             self.took_off = self.now;
@@ -46,14 +51,16 @@ impl Arcade {
 
     /// Handles the game's button in the lobby: the player is ready, or no longer.
     pub(super) fn honk_in_lobby(&mut self) {
-        if let (Some(lobby), Some(room)) = (&mut self.lobby, self.cabinet.hosted()) {
+        if let (true, Some(lobby), Some(room)) = (HAS_LOBBY, &mut self.lobby, self.cabinet.hosted()) {
             lobby.honk(room);
         }
     }
 
     /// Handles a key in the lobby.
     pub(super) fn press_lobby(&mut self, key: Key) {
-        let (Some(lobby), Some(room)) = (&mut self.lobby, self.cabinet.hosted()) else { return };
+        let (true, Some(lobby), Some(room)) = (HAS_LOBBY, &mut self.lobby, self.cabinet.hosted()) else {
+            return;
+        };
         let wish = lobby.press(key, room);
         self.take_lobby_wish(wish);
     }
@@ -71,7 +78,8 @@ impl Arcade {
     }
 
     pub(super) fn is_lobby_button_at(&self, x: i32, y: i32) -> bool {
-        self.lobby.as_ref().is_some_and(|lobby| lobby.is_button_at((self.view, x, y), self.touch.used))
+        HAS_LOBBY
+            && self.lobby.as_ref().is_some_and(|lobby| lobby.is_button_at((self.view, x, y), self.touch.used))
     }
 
     fn take_lobby_wish(&mut self, wish: Option<LobbyWish>) {
@@ -105,7 +113,7 @@ impl Arcade {
 
     /// Draws the lobby's panel.
     pub(super) fn draw_lobby(&self, over: &mut Scene) {
-        if let Some(lobby) = &self.lobby {
+        if let (true, Some(lobby)) = (HAS_LOBBY, &self.lobby) {
             self.with_lobby(|facts| lobby.draw(over, self.view, facts));
         }
     }
@@ -118,7 +126,8 @@ impl Arcade {
 
     /// The delay that holds for this game: that of the address, or the player's choice.
     pub(super) fn chosen_delay(&self) -> Option<u32> {
-        self.params.delay.or_else(|| self.delays.of(self.cabinet.about().name))
+        let chosen = || self.params.delay.or_else(|| self.delays.of(self.cabinet.about().name));
+        if self.has_lobby() { chosen() } else { None }
     }
 
     /// Delay in effect, and whether all wait for late inputs; none for games without one.
@@ -132,20 +141,22 @@ impl Arcade {
     /// Gives the chosen delay to the session.
     pub(super) fn apply_delay(&mut self) {
         let chosen = self.chosen_delay();
-        if chosen.is_some() && !self.cabinet.room_mut().set_input_delay(chosen) {
-            self.params.delay = None;
+        if let (Some(_), Some(room)) = (chosen, self.cabinet.hosted()) {
+            room.set_input_delay(chosen);
         }
     }
 
     /// Takes the next input delay that the game permits, and keeps it for this player and game.
     pub(super) fn next_delay(&mut self) {
-        let mut chosen = delay::next(self.chosen_delay());
-        while !self.cabinet.room_mut().set_input_delay(chosen) {
-            chosen = match chosen {
-                Some(_) => delay::next(chosen),
-                // Automatic is always possible, unless the game has no delay at all.
-                None => return,
-            };
+        let before = self.chosen_delay();
+        if !HAS_LOBBY {
+            return;
+        }
+        let Some(room) = self.cabinet.hosted() else { return };
+        let mut chosen = delay::next(before);
+        // Automatic is always possible.
+        while !room.set_input_delay(chosen) && chosen.is_some() {
+            chosen = delay::next(chosen);
         }
         self.params.delay = None;
         self.delays.set(self.cabinet.about().name, chosen);

@@ -50,11 +50,6 @@ pub trait CabinetRoom: AnyRoom {
     }
     /// Engine figures for the overlay.
     fn report(&self) -> EngineReport;
-    /// Fixes the input delay in frames, or lets it adapt. False if the game does not permit it.
-    fn set_input_delay(&mut self, frames: Option<u32>) -> bool {
-        let _ = frames;
-        false
-    }
 }
 
 /// What the arcade needs of a room whose host starts the matches. Only cabinets of such games offer
@@ -66,6 +61,8 @@ pub trait HostedRoom: CabinetRoom {
     fn command(&mut self, command: HostCommand);
     /// Sets what happens to slow players.
     fn set_slow_policy(&mut self, policy: SlowPolicy);
+    /// Fixes the input delay in frames, or lets it adapt. False if the game does not permit it.
+    fn set_input_delay(&mut self, frames: Option<u32>) -> bool;
 }
 
 impl<G: Game + Clone, P: Platform> HostedRoom for GameRoom<G, P> {
@@ -82,6 +79,10 @@ impl<G: Game + Clone, P: Platform> HostedRoom for GameRoom<G, P> {
         // Rooms of these games permit every policy that their lobby offers.
         let _ = GameRoom::set_slow_policy(self, policy);
     }
+
+    fn set_input_delay(&mut self, frames: Option<u32>) -> bool {
+        GameRoom::set_input_delay(self, frames).is_ok()
+    }
 }
 
 impl<G: Game + Clone, P: Platform> CabinetRoom for GameRoom<G, P> {
@@ -96,10 +97,6 @@ impl<G: Game + Clone, P: Platform> CabinetRoom for GameRoom<G, P> {
 
     fn is_compared(&self) -> bool {
         self.session().is_compared()
-    }
-
-    fn set_input_delay(&mut self, frames: Option<u32>) -> bool {
-        GameRoom::set_input_delay(self, frames).is_ok()
     }
 
     fn report(&self) -> EngineReport {

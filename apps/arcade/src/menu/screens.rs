@@ -12,11 +12,10 @@ const BYTES: usize = COLORS * 3 + (SIZE.0 * SIZE.1) as usize / 2;
 
 /// Images drawn by the games themselves, by name. With `GAGGLE_BLESS=1` the test below takes them
 /// again.
-const MOMENTS: [(&str, &[u8; BYTES]); 4] = [
+const MOMENTS: [(&str, &[u8; BYTES]); 3] = [
     ("gander", include_bytes!("screens/gander.moment")),
     ("drake", include_bytes!("screens/drake.moment")),
     ("millpond", include_bytes!("screens/millpond.moment")),
-    ("skein", include_bytes!("screens/skein.moment")),
 ];
 
 /// The image of a game, if there is one.
@@ -52,11 +51,7 @@ mod tests {
 
     /// The part of a scene around a place.
     fn part(scene: &Scene, album: &Album, around: (i32, i32)) -> Bitmap {
-        part_of(WORLD, scene, album, around)
-    }
-
-    fn part_of(view: View, scene: &Scene, album: &Album, around: (i32, i32)) -> Bitmap {
-        let mut canvas = Canvas::new(view);
+        let mut canvas = Canvas::new(WORLD);
         canvas.paint(scene, album);
         let mut out = Bitmap::new(SIZE.0, SIZE.1);
         canvas.copy_art(around, &mut out);
@@ -125,20 +120,6 @@ mod tests {
         })
     }
 
-    fn skein() -> Bitmap {
-        let view = View::at_scale(skein::sky::WIDTH, skein::sky::HEIGHT, 640, 360, 1, 1);
-        let (mut attract, mut stage) = (skein::attract::Attract::new(7), skein::stage::Stage::new(view));
-        best(40, || {
-            (0..60).for_each(|_| attract.step());
-            let mut scene = Scene::default();
-            attract.draw(&mut stage, 1.0, true, &mut scene);
-            // A goose in the middle, with what flies before it.
-            let geese = attract.game().geese.iter().filter(|goose| goose.is_flying());
-            let places = geese.map(|goose| (goose.x / skein::sky::PX + 8, goose.y / skein::sky::PX));
-            places.map(|place| part_of(view, &scene, stage.album(), place)).collect()
-        })
-    }
-
     fn distance(a: Color, b: Color) -> i32 {
         a.parts().into_iter().zip(b.parts()).map(|(a, b)| (i32::from(a) - i32::from(b)).pow(2)).sum()
     }
@@ -165,13 +146,7 @@ mod tests {
     #[test]
     fn every_game_has_colorful_preview() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/menu/screens");
-        let games = [
-            ("gander", gander as fn() -> Bitmap),
-            ("drake", drake),
-            ("millpond", millpond),
-            ("skein", skein),
-        ];
-        for (name, take) in games {
+        for (name, take) in [("gander", gander as fn() -> Bitmap), ("drake", drake), ("millpond", millpond)] {
             if std::env::var("GAGGLE_BLESS").is_ok() {
                 std::fs::write(folder.join(format!("{name}.moment")), pack(&take())).unwrap();
                 continue;
@@ -182,6 +157,6 @@ mod tests {
             colors.dedup();
             assert!((8..=COLORS).contains(&colors.len()), "{name} has {} colors", colors.len());
         }
-        assert_eq!(moment("gosling"), None);
+        assert_eq!(moment("skein"), None);
     }
 }

@@ -283,9 +283,13 @@ fn foot(pen: &mut Pen<'_>, panel: &NetPanel, with_packets: bool, place: Rect) {
         None => ("", palette::FAINT),
     };
     let taken = font::width(agree, false, 0);
-    let kind = if facts.delay_is_fixed { "fixed" } else { "automatic" };
-    let delay = || format!("Delay {}, {kind}", crate::delay::frames(facts.input_delay));
-    let delay = facts.shared.is_empty().then(delay);
+    let kind = match (crate::HAS_LOBBY, facts.delay_is_fixed) {
+        (false, _) => "",
+        (true, true) => ", fixed",
+        (true, false) => ", automatic",
+    };
+    let frames = if facts.input_delay == 1 { "frame" } else { "frames" };
+    let delay = facts.shared.is_empty().then(|| format!("Delay {} {frames}{kind}", facts.input_delay));
     let packets = with_packets.then(|| format!("{} packets/s", facts.packets_per_second));
     let text = delay.into_iter().chain(packets).collect::<Vec<_>>().join(" · ");
     pen.text(&text, place.x, place.y, place.wide - taken - 6, palette::DIM);

@@ -36,13 +36,14 @@ fn paragraph(pen: &mut Pen<'_>, place: Rect, text: &str, color: Color) {
 fn table(pen: &mut Pen<'_>, board: &ScoreBoard, facts: &ScoreFacts<'_>) {
     let place = board.layout.table;
     pen.card(place, palette::MIST[0]);
-    let rights = column_rights(place, facts.columns);
-    let head = place.y + 7;
-    for ((column, right), wide) in facts.columns.iter().zip(&rights[1..]).zip(column_widths(facts.columns)) {
-        pen.text(column, *right, head, wide, palette::FAINT).right();
+    let columns = shown_columns(place, facts.columns);
+    let (step, head) = (column_step(place, columns), place.y + 7);
+    let score_right = place.right() - 6 - step * columns.len() as i32;
+    for (nth, column) in (1..).zip(columns) {
+        pen.text(column, score_right + step * nth, head, step - 4, palette::FAINT).right();
     }
     pen.bold(facts.mode, place.x + 9, head, place.wide / 3, palette::TEXT);
-    pen.text("score", rights[0], head, place.wide / 3, palette::FAINT).right();
+    pen.text("score", score_right, head, place.wide / 3, palette::FAINT).right();
     // Six players have lower rows than four.
     let step = board.layout.row.min((place.tall - 20) / facts.players.len().max(1) as i32).max(9);
     for (nth, player) in facts.players.iter().enumerate() {
@@ -50,35 +51,22 @@ fn table(pen: &mut Pen<'_>, board: &ScoreBoard, facts: &ScoreFacts<'_>) {
         if row.bottom() > place.bottom() - 1 {
             break;
         }
-        player_row(pen, row, &rights, player);
+        player_row(pen, row, (score_right, step, columns.len()), player);
     }
 }
 
-/// Width of each column of the game's own figures, with the gap before it.
-fn column_widths<'a>(columns: &'a [&str]) -> impl Iterator<Item = i32> + 'a {
-    let gap = if columns.len() > 1 { 8 } else { 24 };
-    columns.iter().map(move |column| font::width(column, false, 0).max(24) + gap)
+/// The game's own columns: only the first where the table is narrow.
+fn shown_columns<'a>(place: Rect, columns: &'a [&'a str]) -> &'a [&'a str] {
+    if place.wide < 300 { &columns[..columns.len().min(1)] } else { columns }
 }
 
-/// Right edges of the score, and of the game's own figures that have room beside it.
-fn column_rights(place: Rect, columns: &[&str]) -> Vec<i32> {
-    let mut room = place.wide * 9 / 20;
-    let has_room = |wide: &i32| {
-        room -= wide;
-        room >= 0
-    };
-    let widths: Vec<i32> = column_widths(columns).take_while(has_room).collect();
-    let mut right = place.right() - 6 - widths.iter().sum::<i32>();
-    let mut rights = vec![right];
-    rights.extend(widths.iter().map(|wide| {
-        right += wide;
-        right
-    }));
-    rights
+/// Width of each of them.
+fn column_step(place: Rect, columns: &[&str]) -> i32 {
+    (if columns.len() > 1 { 62 } else { 48 }).min(place.wide / 4)
 }
 
-fn player_row(pen: &mut Pen<'_>, row: Rect, rights: &[i32], player: &PlayerLine) {
-    let score_right = rights[0];
+fn player_row(pen: &mut Pen<'_>, row: Rect, columns: (i32, i32, usize), player: &PlayerLine) {
+    let (score_right, column_step, shown) = columns;
     let color = palette::SEATS_SIX[player.seat % palette::SEATS_SIX.len()];
     let y = row.y + (row.tall - 7) / 2;
     if player.own && row.tall >= 13 {
@@ -99,8 +87,8 @@ fn player_row(pen: &mut Pen<'_>, row: Rect, rights: &[i32], player: &PlayerLine)
         pen.text(&player.remark, remark_x, y, remark_room, palette::FAINT);
     }
     pen.text(&score, score_right, y, row.wide / 2, palette::TEXT).right();
-    for (figure, right) in player.figures.iter().zip(&rights[1..]) {
-        pen.text(figure, *right, y, 30, palette::DIM).right();
+    for (nth, figure) in (1..).zip(player.figures.iter().take(shown)) {
+        pen.text(figure, score_right + column_step * nth, y, column_step - 4, palette::DIM).right();
     }
 }
 

@@ -13,6 +13,8 @@ use crate::{PATIENCE, build, picture, tap};
 
 /// Bytes transferred until a player can act.
 pub(crate) const FIRST_LOAD_MAX: u64 = 328_000;
+/// The same for skein, whose page alone has a lobby and the code of rooms whose host starts.
+const FIRST_LOAD_MAX_SKEIN: u64 = 344_000;
 /// Bytes transferred after the first frame.
 pub(crate) const LATER_MAX: u64 = 120_000;
 
@@ -28,8 +30,9 @@ fn page_sizes_are_within_both_limits() {
     for game in arcade::cabinets::NAMES {
         let (glue, module) = (format!("arcade-{game}.js"), format!("arcade-{game}_bg.wasm"));
         let first = bytes(&["index.html", "page.css", "start.js", "page.js", &glue, &module]);
-        println!("{game}: {first} bytes until the player can act, wanted at most {FIRST_LOAD_MAX}");
-        assert!((100_000..=FIRST_LOAD_MAX).contains(&first), "{first} bytes for {game}");
+        let most = if game == "skein" { FIRST_LOAD_MAX_SKEIN } else { FIRST_LOAD_MAX };
+        println!("{game}: {first} bytes until the player can act, wanted at most {most}");
+        assert!((100_000..=most).contains(&first), "{first} bytes for {game}");
     }
     let later = bytes(&["sw.js", "manifest.webmanifest", "icon-192.png"]);
     println!("after the first frame: {later} bytes, wanted at most {LATER_MAX}");

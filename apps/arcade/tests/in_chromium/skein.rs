@@ -3,12 +3,10 @@
 
 use std::time::Duration;
 
-use gaggle_web::chromium::Page;
-use serde_json::Value;
-
 use crate::online::{Hall, expect_agreement, facts, is_together, until, until_within};
 use crate::tabs::focus_on;
 use crate::{PATIENCE, picture, said, tap};
+use gaggle_web::chromium::Page;
 
 const NAMES: [&str; 5] = ["Wren", "Hob", "Ottilie", "Maud", "Pip"];
 
@@ -36,10 +34,6 @@ fn pictures(page: &Page, name: &str) {
         std::thread::sleep(Duration::from_millis(700));
         picture(page, &format!("skein-{name}-{what}.png"));
     }
-}
-
-fn is_flying_with(known: &Value, crew: u64) -> bool {
-    known["stage"] == "together" && known["crew"] == crew
 }
 
 #[test]
@@ -81,11 +75,12 @@ fn four_pages_start_together_and_stay_at_one_state() {
     honk(&pages[1]);
     for page in &pages {
         // The crew is counted in the first frame of a wave: all are in it.
-        let known = until(page, "the start", |known| known["stage"] == "together");
-        assert!(known["wave"] != 0 || known["crew"] == 4, "{known}");
+        let known = until(page, "the start", |known| {
+            known["stage"] == "together" && known["frame"].as_u64() > Some(0)
+        });
+        assert!(known["crew"] == 4, "{known}");
     }
     until(&pages[0], "all four fly", |known| is_together(known, 4));
-    assert!(is_flying_with(&facts(&pages[0]), 4), "{}", facts(&pages[0]));
     let all: Vec<&Page> = pages.iter().collect();
     expect_agreement(&all);
     pictures(&pages[1], "play");
