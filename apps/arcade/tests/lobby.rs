@@ -8,7 +8,7 @@ use arcade::{Arcade, Choice, Opening, Params, Screen, cabinets};
 use gaggle::{AnyRoom, Micros, Phase, RoomEvent};
 use town::{Cluster, SimPlatform, Subject};
 
-#[path = "../../../core/gaggle/tests/cluster/mod.rs"]
+#[path = "../../../core/gaggle/tests/stories/cluster/mod.rs"]
 mod town;
 
 /// An open arcade: the first opens a room for friends, the others come by its address.

@@ -147,7 +147,7 @@ fn version_of(out: &Path) -> Result<String, std::io::Error> {
 }
 
 /// Builds parts of a package for the browser. Returns the folder of its modules.
-fn build(workspace: &Path, kind: Build, package: &str, parts: &[&str]) -> Result<PathBuf, String> {
+pub(crate) fn build(workspace: &Path, kind: Build, package: &str, parts: &[&str]) -> Result<PathBuf, String> {
     ensure_target()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -164,7 +164,7 @@ fn build(workspace: &Path, kind: Build, package: &str, parts: &[&str]) -> Result
 
 /// Handling of panics in a page.
 #[derive(Clone, Copy, PartialEq)]
-enum Panics {
+pub(crate) enum Panics {
     /// A trap without a message, for pages without a panic hook.
     Trap,
     /// The program's panic hook.
@@ -173,13 +173,13 @@ enum Panics {
 
 /// Steps after generating the glue.
 #[derive(Clone, Copy)]
-struct Finish {
-    panics: Panics,
+pub(crate) struct Finish {
+    pub(crate) panics: Panics,
     /// Whether names are shortened and comments removed.
-    is_short: bool,
+    pub(crate) is_short: bool,
 }
 
-fn make_glue(module: &Path, name: &str, out: &Path, finish: Finish) -> Result<(), String> {
+pub(crate) fn make_glue(module: &Path, name: &str, out: &Path, finish: Finish) -> Result<(), String> {
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
     let made = bindgen.input_path(module).web(true).and_then(|bindgen| {
         let mut made =

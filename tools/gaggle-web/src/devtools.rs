@@ -1,6 +1,7 @@
-//! DevTools protocol of a browser: one socket, numbered calls, answers in any order.
+//! DevTools protocol of a browser, or WebDriver BiDi: one socket, numbered calls, answers in any
+//! order.
 //!
-//! Called by `chromium`. Absent: what the calls mean.
+//! Called by `chromium` and `firefox`. Absent: what the calls mean.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

@@ -4,6 +4,8 @@ pub mod bundle;
 pub mod chromium;
 mod devtools;
 pub mod files;
+pub mod firefox;
+pub mod js;
 mod order;
 pub mod pack;
 mod panics;

@@ -1,11 +1,13 @@
 //! Pages for a server: `gaggle-web arcade OUT [ADDRESS]` builds the arcade's, `gaggle-web program
-//! CRATE OUT` that of any crate, `gaggle-web example PACKAGE NAME OUT` that of an example.
-//! `--local` before them builds faster and larger. Absent: serving.
+//! CRATE OUT` that of any crate, `gaggle-web example PACKAGE NAME OUT` that of an example,
+//! `gaggle-web js OUT` the npm packages. `--local` before them builds faster and larger. Absent:
+//! serving.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gaggle_web::bundle::{Build, bundle_arcade, bundle_example, bundle_program, write_page};
+use gaggle_web::js::{bundle_js, bundle_starter};
 use gaggle_web::pack::pack;
 
 fn main() -> ExitCode {
@@ -19,9 +21,11 @@ fn main() -> ExitCode {
         ["--local", "program", folder, out] => {
             bundle_program(Path::new(folder), Path::new(out), Build::Local)
         }
+        ["js", folder] => bundle_js(&workspace(), &Path::new(folder).join("gaggle-js"))
+            .and_then(|()| bundle_starter(&workspace(), &Path::new(folder).join("create-gaggle"))),
         ["example", package, name, out] => example(package, name, Path::new(out)),
         _ => Err("usage: gaggle-web [--local] arcade OUT [ADDRESS], gaggle-web [--local] program CRATE \
-                  OUT, or gaggle-web example PACKAGE NAME OUT"
+                  OUT, gaggle-web js OUT, or gaggle-web example PACKAGE NAME OUT"
             .to_string()),
     };
     match told {

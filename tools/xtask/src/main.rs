@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask test`, `play`, `server`, `bench`, `chaos`.
+//! The project's commands: `cargo xtask test`, `play`, `server`, `js`, `bench`, `chaos`.
 //!
 //! This file reads the command line; each command has its own file. The crate must build in
 //! seconds, so it depends on a JSON reader and the standard library. Absent: what a command does.
@@ -11,6 +11,7 @@ mod context;
 mod disk;
 mod excerpt;
 mod imports;
+mod js;
 mod needs;
 mod play;
 mod process;
@@ -24,10 +25,11 @@ mod workspace;
 use std::process::{Command, ExitCode};
 
 /// Commands with a description for new contributors.
-pub(crate) const COMMANDS: [(&str, &str); 8] = [
+pub(crate) const COMMANDS: [(&str, &str); 9] = [
     ("test", "Check everything: cargo xtask test [--full | --long] [STEP…]"),
     ("play", "Open the arcade, or the game in a folder: cargo xtask play [FOLDER] [--lan]"),
     ("server", "Build the server with the arcade in it: cargo xtask server [ADDRESS]"),
+    ("js", "Build the npm package gaggle-js into target/js"),
     ("bench", "Measure a promise: cargo xtask bench NAME [--json]"),
     ("chaos", "Play whole matches on bad networks, one per seed"),
     ("charts", "Draw results of benches and print their tables"),
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Some((&"test", rest)) => test::command(rest),
         Some((&"play", rest)) => play::command(rest),
         Some((&"server", rest)) => play::build_server(rest.first().copied()),
+        Some((&"js", _)) => js::command(),
         Some((&"bench", rest)) => bench::command(rest),
         Some((&"chaos", rest)) => chaos::command(rest),
         Some((&"charts", _)) => charts::command(),
