@@ -25,8 +25,8 @@ pub const TARGETS: [Target; 7] = [
     ("kit_packed", packed),
 ];
 
-/// A script of reads behind its length, then the bytes to read. Writing what was read gives the
-/// same bytes.
+/// The data is the length of a script, the script (kinds of reads), and bytes to read. Writing
+/// what was read gives the same bytes.
 pub fn bytes(data: &[u8]) {
     let Some((script, payload)) = script(data) else { return };
     let mut r = ByteReader::new(payload);
@@ -125,7 +125,7 @@ fn copy_unaligned(
     Ok(w.bytes(&bytes[..count]))
 }
 
-/// Splits off a script behind its length.
+/// Splits data into script and payload; the first byte is the script's length.
 fn script(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&size, rest) = data.split_first()?;
     rest.split_at_checked(usize::from(size))

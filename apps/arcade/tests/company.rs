@@ -18,7 +18,7 @@ use gander::arena::{HEIGHT, WIDTH};
 use gander::stage::{Audience, Stage as Theatre};
 use town::{Cluster, FRAME, SimPlatform, Subject};
 
-#[path = "../../../core/gaggle/tests/cluster/mod.rs"]
+#[path = "../../../core/gaggle/tests/stories/cluster/mod.rs"]
 mod town;
 
 /// Parameters with which one player opens an arcade.

@@ -6,7 +6,7 @@ use arcade::{Arcade, Choice, Keep, Opening, Params, Screen};
 use gaggle::{AnyRoom, Micros, Phase, RoomEvent};
 use town::{Cluster, FRAME, SimPlatform, Subject};
 
-#[path = "../../../core/gaggle/tests/cluster/mod.rs"]
+#[path = "../../../core/gaggle/tests/stories/cluster/mod.rs"]
 mod town;
 
 /// Parameters with which a page is opened.

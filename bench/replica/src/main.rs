@@ -2,7 +2,7 @@
 //! how a row is measured.
 
 mod ages;
-#[path = "../../../core/gaggle-replica/tests/bodies/mod.rs"]
+#[path = "../../../core/gaggle-replica/tests/stories/bodies/mod.rs"]
 mod bodies;
 mod course;
 mod gaggle;

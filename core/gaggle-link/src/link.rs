@@ -28,7 +28,7 @@ use std::ops::Range;
 
 use gaggle_kit::{ByteWriter, Micros, PeerId, Prng};
 
-use self::handshake::{Answer, Handshake, Remote, label};
+use self::handshake::{Answer, Handshake, Remote};
 use self::packet::{Hello, Label, Packet, Peek};
 use self::session::{Handled, Link, Silence};
 use self::stream_out::StreamOut;
@@ -305,9 +305,8 @@ impl<C: Carrier> Endpoint<C> {
         if peer.session.as_ref().is_some_and(|session| session.owns(found)) {
             return;
         }
-        let Some(Handshake { nonce, remote: Some(remote), .. }) = &peer.handshake else { return };
-        if label(remote.nonce, *nonce).0 == found {
-            self.establish(now, index, *remote);
+        if let Some(remote) = peer.handshake.as_ref().and_then(|handshake| handshake.proven_by(found)) {
+            self.establish(now, index, remote);
         }
     }
 
@@ -315,7 +314,7 @@ impl<C: Carrier> Endpoint<C> {
         self.end_session(index, DisconnectReason::Restarted);
         let peer = &mut self.peers[index];
         let Some(handshake) = peer.handshake.take() else { return };
-        peer.session = Some(Box::new(Link::new(now, handshake.nonce, remote)));
+        peer.session = Some(Box::new(Link::new(now, handshake.nonce(), remote)));
         peer.wake_at = now;
         let id = peer.id;
         if let Err(place) = self.joined.binary_search(&id) {
@@ -421,7 +420,7 @@ impl<C: Carrier> Endpoint<C> {
         }
         let peer = &mut self.peers[index];
         let Some(session) = &mut peer.session else { return Err(SendError::NotConnected { peer: peer.id }) };
-        if session.queue.len() == 0 {
+        if !session.has_unreliable_waiting() {
             let bytes = session.unreliable(&mut self.packet, message);
             if self.carrier.send(now, peer.id, &self.packet[..bytes]).is_ok() {
                 if session.unreliable_sent(now, bytes) {
@@ -430,7 +429,7 @@ impl<C: Carrier> Endpoint<C> {
                 return Ok(());
             }
         }
-        session.queue.push(message, self.config.unreliable_queue_max);
+        session.queue_unreliable(message, &self.config);
         self.service(now, index);
         Ok(())
     }

@@ -65,7 +65,7 @@ impl<C: Carrier> LinkConditioner<C> {
     /// Changes the impairment of datagrams sent from now on.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.conditions = conditions;
-        self.shapers.iter_mut().for_each(|(_, shaper)| shaper.conditions = conditions);
+        self.shapers.iter_mut().for_each(|(_, shaper)| shaper.set_conditions(conditions));
     }
 
     /// The wrapped carrier.

@@ -217,7 +217,7 @@ impl<C: Carriers> PathSelector<C> {
 
     /// Connects to this peer, best path first. Not needed for peers that connect by themselves.
     pub fn connect(&mut self, now: Micros, peer: PeerId) {
-        self.pair(now, peer).wanted = true;
+        self.pair(now, peer).want();
         self.advance(now);
     }
 
@@ -246,7 +246,7 @@ impl<C: Carriers> PathSelector<C> {
 
     /// Whether there is a connection to this peer, or an attempt.
     pub fn contains(&self, peer: PeerId) -> bool {
-        self.pairs.iter().any(|pair| pair.peer == peer)
+        self.pairs.iter().any(|pair| pair.peer() == peer)
     }
 
     /// Next peer to be told by a signal that the relay is in use: it may not have noticed that
@@ -269,7 +269,7 @@ impl<C: Carriers> PathSelector<C> {
 
     /// Current path to a peer.
     pub fn path(&self, peer: PeerId) -> Option<Path> {
-        self.pairs.iter().find(|pair| pair.peer == peer).and_then(Pair::active)
+        self.pairs.iter().find(|pair| pair.peer() == peer).and_then(Pair::active)
     }
 
     /// Next change of a path.
@@ -278,12 +278,12 @@ impl<C: Carriers> PathSelector<C> {
     }
 
     fn known(&mut self, peer: PeerId) -> Option<&mut Pair> {
-        let index = self.pairs.binary_search_by_key(&peer, |pair| pair.peer).ok()?;
+        let index = self.pairs.binary_search_by_key(&peer, |pair| pair.peer()).ok()?;
         Some(&mut self.pairs[index])
     }
 
     fn pair(&mut self, now: Micros, peer: PeerId) -> &mut Pair {
-        let index = match self.pairs.binary_search_by_key(&peer, |pair| pair.peer) {
+        let index = match self.pairs.binary_search_by_key(&peer, |pair| pair.peer()) {
             Ok(index) => index,
             Err(index) => {
                 let is_server = self.servers.contains(&peer);
@@ -302,7 +302,7 @@ impl<C: Carriers> PathSelector<C> {
         let mut index = 0;
         while index < self.pairs.len() {
             let pair = &mut self.pairs[index];
-            let peer = pair.peer;
+            let peer = pair.peer();
             let step = pair.step(now, &self.config);
             match step {
                 Step::Rest => index += 1,
@@ -360,7 +360,7 @@ impl<C: Carriers> Carrier for PathSelector<C> {
     }
 
     fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
-        let Some(pair) = self.pairs.iter().find(|pair| pair.peer == to) else { return Ok(()) };
+        let Some(pair) = self.pairs.iter().find(|pair| pair.peer() == to) else { return Ok(()) };
         let (active, beside) = (pair.active(), pair.beside(now));
         if let Some(path) = beside {
             // A copy: if that path is busy, the other one has it.
@@ -427,7 +427,7 @@ impl<C: Carriers> Carrier for PathSelector<C> {
 
     fn close(&mut self, now: Micros, peer: PeerId) {
         Path::ALL.into_iter().for_each(|path| self.carriers.close(now, path, peer));
-        self.pairs.retain(|pair| pair.peer != peer);
+        self.pairs.retain(|pair| pair.peer() != peer);
     }
 }
 

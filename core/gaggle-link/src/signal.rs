@@ -68,7 +68,7 @@ impl Signal {
         let unknown = |what| DecodeError::Unknown { what, value: text.len() as u64 };
         let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
         let mut words = head.split(' ');
-        let word = words.next().unwrap_or_default();
+        let word = words.next().ok_or(unknown("word of a signal"))?;
         let attempt = words.next().ok_or(unknown("signal"))?;
         let attempt = u32::from_str_radix(attempt, 16).map_err(|_| unknown("attempt of a signal"))?;
         let bounded = |what, text: &str, max: usize| {

@@ -46,13 +46,13 @@ use crate::room::IdleTimeout;
 use crate::rules::Rules;
 use crate::secret::Secrets;
 use crate::ticket::TicketSigner;
-use connection::{BEATS, Check, Connection, Phase, Session};
+use connection::{Check, Connection, Session};
 use connections::Connections;
 use lease::OwnLease;
 use limits::{ConnectionLimits, RoomCharge};
 use lists::{ListUpdate, Lists};
 use outbox::Outbox;
-use room_copies::RoomCopies;
+use room_copies::{LocalRoom, RoomCopies};
 use searches::Searches;
 
 /// Number of a connection, given by the host of the node and never reused.
@@ -140,18 +140,18 @@ impl Node {
     /// one message at a time.
     pub fn handle_parsed(&mut self, now: Micros, connection: ConnectionId, parsed: ParsedMessage) {
         let ParsedMessage { id, bytes, message } = parsed;
-        self.outbox.stats.messages += 1;
+        self.outbox.count(|stats| stats.messages += 1);
         let Some(known) = self.connections.get_mut(connection) else { return };
-        known.heard_at = now;
+        known.note_heard(now);
         let taken = known
             .take_message(now, &self.rules.limits, bytes as u64)
-            .and_then(|()| self.limits.take_message(now, known.address, bytes as u64));
+            .and_then(|()| self.limits.take_message(now, known.address(), bytes as u64));
         if let Err((limit, wait)) = taken {
             self.limits.exceed(limit);
             self.refuse(now, connection, id, too_fast(wait));
             return;
         }
-        if !known.probed_by.is_empty() {
+        if known.is_probed() {
             self.answer_probe(now, connection);
         }
         match message {
@@ -163,12 +163,11 @@ impl Node {
     /// Call when a connection has answered a ping.
     pub fn handle_pong(&mut self, now: Micros, connection: ConnectionId) {
         let Some(known) = self.connections.get_mut(connection) else { return };
-        if known.beats.try_acquire(now, &BEATS, 1).is_err() {
+        if !known.note_beat(now) {
             let text = "too many pings or pongs";
             self.disconnect(now, connection, Rejection::new(RejectionCode::TooFast, text));
             return;
         }
-        known.heard_at = now;
         self.answer_probe(now, connection);
     }
 
@@ -189,7 +188,7 @@ impl Node {
     fn check_connection(&mut self, now: Micros, connection: ConnectionId) {
         let Some(known) = self.connections.get_mut(connection) else { return };
         if known.is_proof(now, &self.rules) {
-            self.limits.prove(now, known.address);
+            self.limits.prove(now, known.address());
         }
         let again_at = match known.check(now, &self.rules) {
             Check::Dead(text) => {
@@ -231,10 +230,10 @@ impl Node {
             self.note(connection, AuditEvent::Away);
         }
         let Some(known) = self.connections.remove(connection) else { return };
-        self.limits.disconnect(known.address, known.in_reserve);
+        self.limits.disconnect(known.address(), known.is_in_reserve());
         self.lists.remove(connection);
-        if let Phase::Known(session) = known.phase {
-            let Session { player, peer, link, room, signals, .. } = *session;
+        let (session, probers) = known.end();
+        if let Some(Session { player, peer, link, room, signals, .. }) = session {
             self.limits.forget_identity(player);
             if let Some(room) = room {
                 self.rooms.remove_local(room, peer, connection);
@@ -242,15 +241,14 @@ impl Node {
                 self.append(None, Detach { room, peer, link, next_signal, got, mail });
             }
         }
-        known.probed_by.into_iter().for_each(|prober| self.tell_prober(now, prober, false));
+        probers.into_iter().for_each(|prober| self.tell_prober(now, prober, false));
     }
 
     /// Call when the directory has applied an entry. Entries of other nodes change nothing here.
     pub fn handle_applied(&mut self, now: Micros, entry: &LogEntry, reply: Reply) {
         self.take_reply(now, entry, reply);
         if self.is_expected(entry) {
-            let over = self.rooms.pending_changes.answered();
-            self.rooms.drop_over(&over);
+            self.rooms.note_answered();
         }
     }
 
@@ -258,8 +256,7 @@ impl Node {
     pub fn handle_rejected(&mut self, now: Micros, entry: &LogEntry, rejection: Rejection) {
         self.take_reply(now, entry, Reply::Rejected(rejection));
         if self.is_expected(entry) {
-            let over = self.rooms.pending_changes.retracted();
-            self.rooms.drop_over(&over);
+            self.rooms.note_retracted();
         }
     }
 
@@ -383,7 +380,7 @@ impl Node {
 
     /// Counters since the start.
     pub fn tally(&self) -> &NodeStats {
-        &self.outbox.stats
+        self.outbox.stats()
     }
 
     /// How often clients exceeded each limit.
@@ -398,12 +395,12 @@ impl Node {
 
     /// Rooms with a member connected here, as their members see them.
     pub fn rooms(&self) -> impl Iterator<Item = &crate::view::RoomView> {
-        self.rooms.values().map(|copy| &copy.view)
+        self.rooms.values().map(LocalRoom::view)
     }
 
     /// A room as its members see it, if this node knows the room.
     pub fn room(&self, room: RoomId) -> Option<&crate::view::RoomView> {
-        self.rooms.get(room).map(|copy| &copy.view)
+        self.rooms.get(room).map(LocalRoom::view)
     }
 
     /// Settings of the mode that a room of this node plays.
@@ -427,7 +424,7 @@ impl Node {
     fn append(&mut self, origin: Option<Origin>, command: impl Into<Command>) {
         let entry = LogEntry { origin, command: command.into() };
         if self.is_expected(&entry) {
-            self.rooms.pending_changes.expect();
+            self.rooms.expect_reply();
         }
         self.outbox.push(NodeOutput::Append(Box::new(entry)));
     }
@@ -468,7 +465,7 @@ impl Node {
 
     /// Rejects a request. A client that keeps sending rejected requests is disconnected.
     fn refuse(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, refusal: Rejection) {
-        *self.outbox.stats.rejected.entry(refusal.code).or_default() += 1;
+        self.outbox.count(|stats| *stats.rejected.entry(refusal.code).or_default() += 1);
         if self.connections.get(connection).is_none() {
             return;
         }
@@ -484,7 +481,7 @@ impl Node {
     fn say_bye(&mut self, connection: ConnectionId, refusal: Rejection, reconnect: bool) {
         self.note(connection, AuditEvent::RoomClosed(refusal.clone()));
         let Rejection { code, text, .. } = refusal;
-        *self.outbox.stats.closed.entry(code).or_default() += 1;
+        self.outbox.count(|stats| *stats.closed.entry(code).or_default() += 1);
         self.send(connection, None, Closing { code, text, reconnect });
         self.outbox.push(NodeOutput::Close { connection, code });
     }

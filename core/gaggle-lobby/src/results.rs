@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gaggle_kit::{Micros, PeerId, Slot};
 
 use crate::id::{PlayerId, RoomId};
-use crate::json::record;
+use crate::json::{record, record_of};
 use crate::label::{DisplayName, Label};
 use crate::message::client::{Report, Score};
 use crate::message::{Rejection, RejectionCode};
@@ -111,20 +111,20 @@ record! {
     }
 }
 
-record! {
-    /// A player's claim about its own score, kept in case it leaves before the first report.
-    #[derive(Copy)]
-    pub struct ScoreClaim {
-        /// Peer that claims.
-        peer: PeerId,
-        /// Points it claims.
-        score: i64,
-        /// Level it claims.
-        level: Option<u32>,
-        /// Time of the claim; none in data of earlier builds.
-        at: Option<Micros>,
-    }
+/// A player's claim about its own score, kept in case it leaves before the first report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ScoreClaim {
+    /// Peer that claims.
+    pub(crate) peer: PeerId,
+    /// Points it claims.
+    pub(crate) score: i64,
+    /// Level it claims.
+    pub(crate) level: Option<u32>,
+    /// Time of the claim; none in data of earlier builds.
+    pub(crate) at: Option<Micros>,
 }
+
+record_of! { ScoreClaim { peer, score, level, at } }
 
 /// A vote shared by players with an account or network in common, as the index of the first of
 /// them.

@@ -12,6 +12,7 @@ mod slots;
 mod types;
 
 pub use action::{IdleTimeout, Leave, LeaveKeepingSlot, RoomAction, SetProfile, StartMatch};
+use result_vote::MatchReports;
 pub(crate) use roles::check_settings;
 pub use types::{Attached, Attachment, Displace, JoinRequest, NewRoom, Reservation, Source};
 
@@ -21,12 +22,12 @@ use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
 use crate::MessageError;
 use crate::id::{NetworkId, PlayerId};
-use crate::json::{Raw, Value, record};
+use crate::json::{ObjectWriter, Raw, Record, Value, record};
 use crate::message::client::{Access, Ready, Rest};
 use crate::message::server::Listing;
 use crate::message::{Rejection, RejectionCode};
 use crate::players::LocalPlayers;
-use crate::results::{MatchPlayer, MatchRecord, ResultClaim, ScoreClaim};
+use crate::results::MatchRecord;
 use crate::rules::Rules;
 use crate::view::{AccessChanged, HostChanged, LeaveReason, Left, Member, RoomUpdate, RoomView, Status};
 
@@ -52,6 +53,9 @@ pub struct RoomChange {
 pub struct Room {
     view: RoomView,
     reservations: BTreeMap<PeerId, Reservation>,
+    /// Join order of the next joiner.
+    next_order: u64,
+    results: MatchReports,
     state: RoomState,
     change: RoomChange,
 }
@@ -95,20 +99,6 @@ record! {
 record! {
     /// State of a room beside its members.
     pub struct RoomState {
-        /// Join order of the next joiner.
-        next_order: u64,
-        /// Players of the current match.
-        cast: Vec<MatchPlayer>,
-        /// Reports about it.
-        testimonies: Vec<ResultClaim>,
-        /// Score claims of players.
-        told: Vec<ScoreClaim>,
-        /// When reports were last counted; first when the first one arrived.
-        counted_at: Option<Micros>,
-        /// Decided matches not stored yet, and the last stored one.
-        decided: Vec<MatchRecord>,
-        /// Number of the last stored match.
-        stored_round: u32,
         /// Accounts the host removed.
         banned: Vec<PlayerId>,
         /// Networks of removed players, unless shared with another member.
@@ -173,7 +163,7 @@ impl Room {
         (room.state.founder, room.state.founded_from) = (Some(founder.player), founder.source.network);
         let slots = slots::slots_for(&room.view, &room.state.vacated, &founder)
             .unwrap_or(SlotSet::first(founder.players.count().into()));
-        room.seat(now, founder, slots, link, None);
+        room.reserve(now, founder, slots, link, None);
         room.view.version = 1;
         room.change.events.clear();
         room
@@ -181,13 +171,6 @@ impl Room {
 
     fn empty(view: RoomView) -> Room {
         let state = RoomState {
-            next_order: 0,
-            cast: Vec::new(),
-            testimonies: Vec::new(),
-            told: Vec::new(),
-            counted_at: None,
-            decided: Vec::new(),
-            stored_round: 0,
             banned: Vec::new(),
             banned_networks: Vec::new(),
             votes: Vec::new(),
@@ -202,7 +185,8 @@ impl Room {
             reopened_by: None,
             host_claim: None,
         };
-        Room { view, reservations: BTreeMap::new(), state, change: RoomChange::default() }
+        let (results, change) = (MatchReports::default(), RoomChange::default());
+        Room { view, reservations: BTreeMap::new(), next_order: 0, results, state, change }
     }
 
     /// The room as its members see it.
@@ -343,8 +327,8 @@ impl Room {
                     (name.unwrap_or(member.name.clone()), preferred_slot.unwrap_or(member.palette));
                 self.set_profile(peer, name, palette);
             }
-            RoomAction::Report(report) => return self.report(now, rules, peer, report),
-            RoomAction::OwnScore(score) => return self.tell(now, rules, peer, &score),
+            RoomAction::Report(report) => return self.report(now, rules, (peer, report)),
+            RoomAction::OwnScore(score) => return self.results.tell(now, rules, &self.view, (peer, &score)),
             RoomAction::Kick(kick) if self.view.matched => return self.vote(now, peer, kick.peer),
             _ if self.view.host != peer => {
                 return Err(Rejection::new(RejectionCode::NotHost, "only the host may do that"));
@@ -410,7 +394,7 @@ impl Room {
             let host = self.successor(|_| true).expect("a member is left who could play");
             self.make_host(host);
         }
-        self.settle_if_complete(now);
+        self.decide_if_complete(now);
     }
 
     /// Removes all remaining members.
@@ -459,7 +443,11 @@ impl Room {
         let mut out = String::from("[");
         view.write(&mut out);
         out.push(',');
-        self.state.write(&mut out);
+        let mut state = ObjectWriter::new(&mut out);
+        state.field("next_order", &self.next_order);
+        self.results.write_fields(&mut state);
+        self.state.write_fields(&mut state);
+        state.end();
         out.push(']');
         out
     }
@@ -487,7 +475,10 @@ impl Room {
         let invalid = MessageError::Invalid { field: "head", expected: "a room and its state" };
         let mut parts = Raw::parse(head)?.items().ok_or(invalid)?;
         let mut room = Room::empty(RoomView::read(parts.next().ok_or(invalid)?, "head")?);
-        room.state = RoomState::read(parts.next().ok_or(invalid)?, "state")?;
+        let state = parts.next().ok_or(invalid)?.object("state")?;
+        room.next_order = state.read("next_order");
+        room.results = MatchReports::read_fields(&state);
+        room.state = state.finish(RoomState::read_fields(&state))?;
         room.view.version = version;
         for text in members {
             let StoredMember { member, seat } = StoredMember::read(Raw::parse(text)?, "member")?;

@@ -14,7 +14,7 @@ use crate::id::{NetworkId, PlayerId, ResumeId, RoomCode, RoomId, Seed};
 /// Shortest guest key: 16 random characters of 64 kinds have 96 bits.
 const KEY_LENGTH_MIN: usize = 16;
 const KEY_LENGTH_MAX: usize = 128;
-const SEAT_LENGTH_MAX: usize = 64;
+const DEVICE_KEY_LENGTH_MAX: usize = 64;
 
 /// Generator of unguessable values.
 #[derive(Debug)]
@@ -77,9 +77,9 @@ pub(crate) fn network(key: &[u8; 32], address: IpAddr) -> NetworkId {
 }
 
 /// Peer id of a player's device.
-pub(crate) fn seat(player: PlayerId, seat: &str) -> Option<PeerId> {
-    let fits = seat.len() <= SEAT_LENGTH_MAX && seat.bytes().all(is_key_byte);
-    fits.then(|| PeerId::from_bytes(first_half(hash(b"seat", &[player.as_bytes(), seat.as_bytes()]))))
+pub(crate) fn peer_of(player: PlayerId, device_key: &str) -> Option<PeerId> {
+    let fits = device_key.len() <= DEVICE_KEY_LENGTH_MAX && device_key.bytes().all(is_key_byte);
+    fits.then(|| PeerId::from_bytes(first_half(hash(b"seat", &[player.as_bytes(), device_key.as_bytes()]))))
 }
 
 /// Public id of a resume token, from which the token cannot be derived.
@@ -116,8 +116,8 @@ mod tests {
         let player = guest("a-key-of-sixteen").unwrap();
         assert_eq!(guest("a-key-of-sixteen"), Some(player));
         assert_ne!(guest("a-key-of-sixteeN"), Some(player));
-        assert_ne!(seat(player, "tab-1"), seat(player, "tab-2"));
-        assert_eq!(seat(player, "tab-1"), seat(player, "tab-1"));
+        assert_ne!(peer_of(player, "tab-1"), peer_of(player, "tab-2"));
+        assert_eq!(peer_of(player, "tab-1"), peer_of(player, "tab-1"));
         let key = [1; 32];
         assert_ne!(account(&key, "a", "bc"), account(&key, "ab", "c"));
         // Without the server's key, a guessed subject cannot be confirmed.
@@ -139,7 +139,7 @@ mod tests {
         for bad in ["", "fifteen-letters", "sixteen letters!", &"x".repeat(129)] {
             assert_eq!(guest(bad), None, "{bad}");
         }
-        assert_eq!(seat(PlayerId::from_bytes([0; 16]), &"x".repeat(65)), None);
+        assert_eq!(peer_of(PlayerId::from_bytes([0; 16]), &"x".repeat(65)), None);
     }
 
     #[test]

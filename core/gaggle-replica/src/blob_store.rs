@@ -12,8 +12,6 @@ use crate::event::{PeerFault, SessionEvent};
 use crate::message::{Message, Piece};
 use crate::session::work::Work;
 
-/// Blobs one peer may request at a time.
-const ASKED_MAX: usize = 16;
 /// Time without a piece after which another peer is asked for the blob.
 const SILENCE_MAX: Micros = Micros::from_secs(5);
 /// Interval at which all peers are asked again if none has the blob.
@@ -128,10 +126,7 @@ impl BlobStore {
     pub(crate) fn remove(&mut self, work: &mut Work<'_>, blob: Blob) {
         self.forget(blob);
         for index in 0..work.peers.len() {
-            let pieces = &mut work.peers[index].side.pieces;
-            let before = pieces.len();
-            pieces.retain(|(other, _)| *other != blob);
-            if pieces.len() < before {
+            if work.peers[index].side.blobs.remove(blob) {
                 // A peer that has fetched part of it asks another.
                 let peer = work.peers[index].id;
                 work.cx.tell(peer, &Message::BlobMissing(blob));
@@ -157,7 +152,7 @@ impl BlobStore {
             let untried = |peer: PeerId| !wanted.tried.contains(&peer);
             let holds = present
                 .clone()
-                .find(|link| link.handshake.present.map(|other| other.id) == holder && untried(link.id));
+                .find(|link| link.present().map(|other| other.id) == holder && untried(link.id));
             let next = holds.or_else(|| present.find(|link| untried(link.id))).map(|link| link.id);
             let (blob, late) = (wanted.blob, work.cx.now >= wanted.retry_at);
             let wanted = &mut self.wanted[index];
@@ -176,18 +171,12 @@ impl BlobStore {
     pub(crate) fn handle_ask(&mut self, work: &mut Work<'_>, link: usize, blob: Blob) {
         let state = &mut work.peers[link];
         let peer = state.id;
-        if state.handshake.present.is_none() {
+        if state.present().is_none() {
             return;
         }
-        if let Some((_, told)) = state.side.pieces.iter_mut().find(|(other, _)| *other == blob) {
-            // The peer had stopped fetching and dropped its pieces.
-            *told = 0;
-            return;
-        }
-        if self.get(blob).is_none() || state.side.pieces.len() >= ASKED_MAX {
+        let is_known = self.get(blob).is_some() || state.side.blobs.contains(blob);
+        if !is_known || !state.side.blobs.ask(blob) {
             work.cx.tell(peer, &Message::BlobMissing(blob));
-        } else {
-            state.side.pieces.push_back((blob, 0));
         }
     }
 
@@ -264,31 +253,21 @@ impl BlobStore {
     }
 
     fn send_to(&self, work: &mut Work<'_>, index: usize, elapsed: Micros) {
-        if work.peers[index].side.pieces.is_empty() {
+        let link = &mut work.peers[index];
+        if link.side.blobs.is_empty() {
             return;
         }
         let rate = i64::from(work.cx.config.bytes_per_second) / 2;
         let most = (rate * work.cx.config.send_interval.get() as i64 / 1_000_000).max(PIECE_BYTES as i64);
-        let link = &mut work.peers[index];
-        link.side.piece_budget =
-            (link.side.piece_budget + rate * elapsed.get() as i64 / 1_000_000).min(2 * most);
-        while let Some(&(blob, start)) = work.peers[index].side.pieces.front() {
-            let link = &mut work.peers[index];
-            let bytes = self.get(blob).unwrap_or_default();
-            let end = bytes.len().min(start + PIECE_BYTES);
-            if start >= end {
-                link.side.pieces.pop_front();
-                continue;
-            }
-            if link.side.piece_budget < (end - start) as i64 {
-                return;
-            }
-            let piece = Piece { blob, offset: start as u32, bytes: &bytes[start..end] };
+        link.side.blobs.earn(rate * elapsed.get() as i64 / 1_000_000, 2 * most);
+        let bytes_of = |blob| self.get(blob).unwrap_or_default();
+        while let Some((blob, part)) = link.side.blobs.next(|blob| bytes_of(blob).len()) {
+            let end = part.end;
+            let piece = Piece { blob, offset: part.start as u32, bytes: &bytes_of(blob)[part] };
             let mut message = Vec::new();
             Message::BlobPiece(piece).encode(&mut message);
-            link.side.piece_budget -= message.len() as i64;
-            link.out.budget -= message.len() as i64;
-            link.side.pieces[0].1 = end;
+            link.side.blobs.note_sent(end, message.len());
+            link.out.spend(message.len());
             work.cx.pieces.push_back((link.id, message));
         }
     }

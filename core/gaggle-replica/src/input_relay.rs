@@ -47,7 +47,7 @@ impl InputRelay {
     /// them unless there are too many, and every press.
     pub(crate) fn is_told(&self, peer: &Peer, roster: &Roster) -> bool {
         let is_leader = peer.present().is_some() && peer.present() == roster.leader();
-        self.out.newest() > peer.out.inputs_acked && is_leader && peer.out.input_budget > 0
+        self.out.newest() > peer.out.inputs_acked() && is_leader && peer.out.input_budget() > 0
     }
 
     /// Writes changes after `acked`, in about `bits` bits; returns the last one written.
@@ -63,7 +63,7 @@ impl InputRelay {
 
     /// A packet with inputs arrived at a peer.
     pub(crate) fn note_arrived(&mut self, peer: &mut Peer, roster: &Roster, number: u32) {
-        peer.out.inputs_acked = peer.out.inputs_acked.max(number);
+        peer.out.note_inputs_acked(number);
         if peer.present() == roster.leader() {
             self.out.acknowledge(number);
         }
@@ -117,7 +117,7 @@ mod tests {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
         let me = bench.members.me().id;
         bench.members.roster_mut().remove(me);
-        bench.peers[0].out.input_budget = 100;
+        bench.peers[0].out.earn(200, 200);
         bench
     }
 
@@ -170,7 +170,7 @@ mod tests {
     fn input_without_budget_waits() {
         let (mut bench, mut relay) = (led(), InputRelay::default());
         relay.set(&[7_u16], 2, true);
-        bench.peers[0].out.input_budget = 0;
+        bench.peers[0].out.spend_on_inputs(100);
         assert!(!relay.is_told(&bench.peers[0], bench.members.roster()));
     }
 }

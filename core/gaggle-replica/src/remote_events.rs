@@ -188,7 +188,7 @@ impl RemoteEvents {
         let asker = work
             .peers
             .iter()
-            .find(|link| link.handshake.present.is_some_and(|present| present.id.tag.0 == petition.tag));
+            .find(|link| link.present().is_some_and(|present| present.id.tag.0 == petition.tag));
         if let Some(peer) = asker.map(|link| link.id) {
             work.cx.tell(peer, &Message::Verdict { number: petition.number, granted });
         }
@@ -199,7 +199,7 @@ impl RemoteEvents {
         let origin_is_me = petition.tag == work.members.me().id.tag.0;
         let bytes = encode(petition, work.cx.tick, false);
         for index in 0..work.peers.len() {
-            let Some(present) = work.peers[index].handshake.present else { continue };
+            let Some(present) = work.peers[index].present() else { continue };
             let is_origin = present.id.tag.0 == petition.tag;
             let is_for = match petition.to {
                 Target::All => true,
@@ -229,8 +229,7 @@ impl RemoteEvents {
     /// Asks the leader to approve.
     fn ask_leader(work: &mut Work<'_>, petition: &EventRequest) {
         let lead = work.members.roster().leader();
-        let link =
-            work.peers.iter().find(|link| link.handshake.present.is_some() && link.handshake.present == lead);
+        let link = work.peers.iter().find(|link| link.present().is_some() && link.present() == lead);
         if let Some(peer) = link.map(|link| link.id) {
             let bytes = encode(petition, work.cx.tick, true);
             work.cx.messages.push_back((peer, bytes));
@@ -255,8 +254,8 @@ impl RemoteEvents {
     }
 
     pub(crate) fn handle_verdict(&mut self, work: &mut Work<'_>, link: usize, number: u32, granted: bool) {
-        if work.peers[link].handshake.present.is_none()
-            || work.peers[link].handshake.present != work.members.roster().leader()
+        if work.peers[link].present().is_none()
+            || work.peers[link].present() != work.members.roster().leader()
         {
             return;
         }
@@ -277,7 +276,7 @@ impl RemoteEvents {
         to_judge: bool,
     ) -> Result<(), PeerFault> {
         let peer = work.peers[index].id;
-        let Some(sender) = work.peers[index].handshake.present else { return Ok(()) };
+        let Some(sender) = work.peers[index].present() else { return Ok(()) };
         check(work, sender, message, to_judge)?;
         let entry = &work.schema.kinds().signals()[usize::from(message.kind)];
         let (of, checked) = (entry.of, entry.rules.needs_approval && !to_judge);
@@ -290,7 +289,7 @@ impl RemoteEvents {
         let (to, kind, tag, number) = (message.to, message.kind, message.tag, message.number);
         let petition = EventRequest { event: signal, to, kind, tag, number };
         let now = work.cx.now;
-        let tick = widen(work.peers[index].inbound.their_tick, message.tick);
+        let tick = widen(work.peers[index].inbound.their_tick(), message.tick);
         let inbox = &mut work.peers[index].side.inbox;
         if inbox.limit.try_acquire(now, &EVENTS, 1).is_err() || inbox.waiting.len() >= WAITING_MAX {
             work.cx.stats.remote_events_dropped += 1;
@@ -358,7 +357,7 @@ fn check(
 
 fn fate(work: &Work<'_>, link: usize, waiting: &Waiting) -> Fate {
     let petition = &waiting.petition;
-    let sender = work.peers[link].handshake.present;
+    let sender = work.peers[link].present();
     let in_place = match (waiting.to_judge, waiting.checked) {
         (true, _) => work.members.is_leader(),
         (false, true) => sender.is_some() && sender == work.members.roster().leader(),
@@ -395,12 +394,11 @@ fn fate(work: &Work<'_>, link: usize, waiting: &Waiting) -> Fate {
 /// Whether an event is about buffered objects that are not shown at its tick yet.
 fn is_ahead_of_motion(work: &Work<'_>, link: usize, waiting: &Waiting) -> bool {
     let state = &work.peers[link];
-    let Some(sender) = state.handshake.present.filter(|_| work.cx.config.smoothing && !waiting.to_judge)
-    else {
+    let Some(sender) = state.present().filter(|_| work.cx.config.smoothing && !waiting.to_judge) else {
         return false;
     };
     // Objects about which the sender has sent nothing later do not move any more.
-    let moment = state.playback.clock.time_of(waiting.tick.min(state.inbound.their_tick));
+    let moment = state.playback.time_of(waiting.tick.min(state.inbound.their_tick()));
     let is_played = |id: &ObjectId| {
         let Ok(place) = work.objects.live(*id) else { return work.smoothing.is_departing(*id) };
         let record = work.objects[place].record;
@@ -408,7 +406,7 @@ fn is_ahead_of_motion(work: &Work<'_>, link: usize, waiting: &Waiting) -> bool {
         kind.is_some_and(|kind| kind.rules.interpolation == Interpolation::Buffered)
             && record.is_some_and(|record| record.version.authority == sender.id)
     };
-    state.playback.playhead.at() < moment as f64 && waiting.petition.event.objects.iter().any(is_played)
+    state.playback.displayed_at() < moment as f64 && waiting.petition.event.objects.iter().any(is_played)
 }
 
 fn encode(petition: &EventRequest, tick: u32, to_judge: bool) -> Vec<u8> {

@@ -83,7 +83,7 @@ impl ValueTable {
         let Some(entry) = self.table.get(player, key) else { return };
         let bytes = encode(player, key, entry);
         for (index, link) in work.peers.iter().enumerate() {
-            if link.handshake.present.is_some() && Some(index) != but {
+            if link.present().is_some() && Some(index) != but {
                 work.cx.messages.push_back((link.id, bytes.clone()));
             }
         }
@@ -113,7 +113,7 @@ impl ValueTable {
         index: usize,
         message: &ValueMessage<'_>,
     ) -> Result<(), PeerFault> {
-        let Some(sender) = work.peers[index].handshake.present else { return Ok(()) };
+        let Some(sender) = work.peers[index].present() else { return Ok(()) };
         let Some(kind) = work.schema.kinds().values().get(usize::from(message.key)) else {
             return Err(PeerFault::UnknownValue);
         };
@@ -205,7 +205,7 @@ impl ValueTable {
     }
 
     fn is_word_of(work: &Work<'_>, index: usize, writer: MemberId) -> bool {
-        work.peers[index].handshake.present.is_some_and(|present| present.id == writer)
+        work.peers[index].present().is_some_and(|present| present.id == writer)
     }
 
     fn take(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {

@@ -1,4 +1,4 @@
-//! The client's side of the protocol: the log it holds, its own entries, its promises.
+//! The client's side of the protocol: the log it holds and its own entries.
 //!
 //! A session (or a bot) owns one, passes entries and time to it, and simulates what its log
 //! contains. Absent: the game, input types, the speed of the clock, sockets.
@@ -207,7 +207,7 @@ impl Client {
         self.link.clocks.rtt()
     }
 
-    /// The clock jumped: earlier measurements are void.
+    /// Forgets how early entries were, because the caller moved its clock.
     pub const fn forget_slack(&mut self) {
         self.link.low = None;
     }

@@ -96,7 +96,7 @@ impl Default for SealConfig {
     }
 }
 
-/// Settings that no match can have.
+/// Settings that are out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// Slots or bytes per input are invalid.

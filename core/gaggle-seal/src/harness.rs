@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use gaggle_kit::rate_limit::RateLimit;
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot};
+use gaggle_testkit::PacketPool;
 
 use crate::ablation::Rule;
 use crate::client::{Client, ClientEvent, ClientPhase};
@@ -23,8 +24,6 @@ use crate::roster::StreamId;
 use crate::shape::StreamSlots;
 use checks::Checks;
 
-/// Most machines of a run. Machine 0 is the referee.
-const MACHINES_MAX: usize = 5;
 const VALUE_BYTES: usize = 4;
 const FRAME: Micros = Micros::from_millis(250);
 const MATCH: u64 = 0x5ea1;
@@ -32,6 +31,7 @@ const MATCH: u64 = 0x5ea1;
 /// Parameters of one run.
 #[derive(Clone, Copy, Debug)]
 struct Run {
+    /// Machine 0 is the referee.
     machines: usize,
     window: u32,
     delay: u32,
@@ -56,8 +56,6 @@ struct Peer {
 
 #[derive(Clone)]
 struct Packet {
-    from: usize,
-    to: usize,
     is_reliable: bool,
     /// Epoch of the referee that sent it.
     epoch: u32,
@@ -79,8 +77,7 @@ struct World {
     file: Vec<u8>,
     links: BTreeMap<usize, (StreamId, LinkId)>,
     peers: Vec<Peer>,
-    net: Vec<Packet>,
-    cut: [[bool; MACHINES_MAX]; MACHINES_MAX],
+    net: PacketPool<Packet>,
     counter: u32,
     checks: Checks,
 }
@@ -123,8 +120,7 @@ impl World {
             file: Vec::new(),
             links: BTreeMap::new(),
             peers: Vec::new(),
-            net: Vec::new(),
-            cut: [[false; MACHINES_MAX]; MACHINES_MAX],
+            net: PacketPool::default(),
             counter: 0,
             checks: Checks::new(run),
         };
@@ -158,7 +154,7 @@ impl World {
     fn start_referee(&mut self) {
         self.epoch += 1;
         let (now, config, epoch) = (self.now, self.config.clone(), Epoch(self.epoch));
-        // A file cut in its first record: no client was told anything of it.
+        // If the file is cut in its first record, no client was told any frame.
         let recovered = read_journal(&self.file, &config, |_| {}).ok();
         self.file.truncate(recovered.as_ref().map_or(0, |recovered| recovered.whole_bytes));
         let mut referee = if let Some(recovered) = recovered {
@@ -249,7 +245,7 @@ impl World {
             let to = self.links.iter().find(|(_, (_, link))| *link == sent.link).map(|(index, _)| *index);
             let Some(to) = to else { continue };
             let (is_reliable, bytes) = (sent.is_reliable, sent.bytes.to_vec());
-            self.net.push(Packet { from: 0, to, is_reliable, epoch, stream, bytes });
+            self.net.send(0, to, Packet { is_reliable, epoch, stream, bytes });
         }
         self.checks.seal(referee);
         self.poll_referee();
@@ -282,7 +278,7 @@ impl World {
                 return;
             }
         }
-        // Every client waits for a state: the room's store has the one left by the last of them.
+        // If all clients wait for a state, the application gives one, as if it had stored it.
         let sealed = referee.log().sealed();
         if let Some(state) = self.checks.straight(referee.lineage().match_id(), sealed) {
             referee.put_snapshot(sealed, 0, state.to_le_bytes().to_vec());
@@ -328,23 +324,23 @@ impl World {
         let stream = peer.client.stream();
         while let Some(sent) = peer.client.poll_transmit() {
             let (is_reliable, bytes) = (sent.is_reliable, sent.bytes.to_vec());
-            self.net.push(Packet { from: machine, to: 0, is_reliable, epoch: 0, stream, bytes });
+            self.net.send(machine, 0, Packet { is_reliable, epoch: 0, stream, bytes });
         }
     }
 
-    fn deliver(&mut self, packet: &Packet) {
-        if packet.to == 0 { self.deliver_to_referee(packet) } else { self.deliver_to_peer(packet) }
+    fn deliver(&mut self, (from, to, packet): (usize, usize, Packet)) {
+        if to == 0 { self.deliver_to_referee(from, &packet) } else { self.deliver_to_peer(to, &packet) }
     }
 
-    fn deliver_to_referee(&mut self, packet: &Packet) {
+    fn deliver_to_referee(&mut self, from: usize, packet: &Packet) {
         let Some(referee) = self.referee.as_mut().filter(|_| !self.referee_frozen) else { return };
-        let known = self.links.get(&packet.from).copied();
+        let known = self.links.get(&from).copied();
         let link = match known {
             Some((stream, link)) if stream == packet.stream => link,
             _ => {
-                let slots = Some(StreamSlots::one(packet.from - 1));
+                let slots = Some(StreamSlots::one(from - 1));
                 let Ok(link) = referee.handle_connected(self.now, packet.stream, slots) else { return };
-                self.links.insert(packet.from, (packet.stream, link));
+                self.links.insert(from, (packet.stream, link));
                 link
             }
         };
@@ -355,12 +351,12 @@ impl World {
         };
         match result {
             Ok(()) | Err(crate::sealer::Fault::Flood) => {}
-            Err(fault) => self.checks.fail(format!("FAULT p{}: {fault}", packet.from)),
+            Err(fault) => self.checks.fail(format!("FAULT p{}: {fault}", from)),
         }
     }
 
-    fn deliver_to_peer(&mut self, packet: &Packet) {
-        let peer = &mut self.peers[packet.to - 1];
+    fn deliver_to_peer(&mut self, to: usize, packet: &Packet) {
+        let peer = &mut self.peers[to - 1];
         if !peer.is_alive || peer.is_frozen {
             return;
         }
@@ -375,14 +371,14 @@ impl World {
             peer.client.handle_packet(self.now, &packet.bytes)
         };
         if let Err(error) = result {
-            self.checks.fail(format!("FAULT referee at p{}: {error}", packet.to));
+            self.checks.fail(format!("FAULT referee at p{}: {error}", to));
         }
-        while let Some(event) = self.peers[packet.to - 1].client.poll_event() {
-            self.note(packet.to, &event);
+        while let Some(event) = self.peers[to - 1].client.poll_event() {
+            self.note(to, &event);
         }
-        let is_witness = self.run.steady && packet.to + 1 == self.run.machines && !packet.is_reliable;
-        let peer = &self.peers[packet.to - 1];
-        self.checks.follow(packet.to, &peer.client);
+        let is_witness = self.run.steady && to + 1 == self.run.machines && !packet.is_reliable;
+        let peer = &self.peers[to - 1];
+        self.checks.follow(to, &peer.client);
         if is_witness && is_current {
             self.checks.witness(&peer.client, &packet.bytes);
         }

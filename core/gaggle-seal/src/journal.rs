@@ -15,7 +15,7 @@ use crate::shape::Shape;
 /// First bytes of a journal: name and version.
 const MAGIC: [u8; 8] = *b"GGSEAL\0\x01";
 const HEADER_BYTES: usize = MAGIC.len() + 3;
-/// Frames of one record when a journal begins again, so that a record has no more than it may.
+/// Frames of one record when a journal begins again, so that records stay small enough.
 const REWRITE_FRAMES: u32 = 64;
 /// Bytes of one record.
 const RECORD_BYTES_MAX: usize = 8 << 20;
@@ -63,7 +63,7 @@ impl Journal {
         journal
     }
 
-    /// Begins again with all kept frames: what is pending is in it.
+    /// Begins again with all kept frames, those of pending records among them.
     pub(crate) fn rewrite(&mut self, log: &Log, lineage: &Lineage) {
         self.pending.clear();
         self.pending.extend_from_slice(&header(log.shape()));
@@ -85,7 +85,7 @@ impl Journal {
         self.is_new
     }
 
-    /// Records that another log begins, for which nothing of the one before counts.
+    /// Begins again with another log: earlier records do not count any more.
     pub(crate) fn start_again(&mut self, log: &Log, lineage: &Lineage) {
         self.start(log, lineage);
         self.appended = log.sealed();
@@ -124,7 +124,7 @@ impl Journal {
         &self.pending
     }
 
-    /// The pending records are in the file.
+    /// Confirms that the pending records are in the file.
     pub(crate) fn mark_written(&mut self) {
         self.pending.clear();
         self.is_new = false;

@@ -87,7 +87,7 @@ impl Lineage {
         reached.or(self.terms.first()).map_or(Epoch(0), |term| term.epoch)
     }
 
-    /// Another start of the referee continues after `base`. Terms that begin later are dropped.
+    /// Adds the term of a start that continues after `base`. Terms with a later base are dropped.
     pub fn push(&mut self, epoch: Epoch, base: Frame) {
         self.terms.retain(|term| term.base <= base && term.epoch < epoch);
         if self.terms.len() == TERMS_MAX {

@@ -49,7 +49,7 @@ impl OverReason {
     }
 }
 
-/// A state that is announced: its pieces follow, or are asked for.
+/// Announcement of a state whose pieces follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StateInfo {
     /// Number of the transfer.
@@ -90,7 +90,7 @@ pub(crate) enum Message<'a> {
     Offer { state: StateInfo, frame: Frame, bytes_hash: u64 },
     /// The next piece of a state.
     Piece { number: u32, index: u32, bytes: &'a [u8] },
-    /// The receiver of a state holds so many pieces, and takes more.
+    /// The receiver of a state confirms how many pieces it holds.
     Got { number: u32, pieces: u32 },
     /// Hashes of a frame.
     Check(Check),

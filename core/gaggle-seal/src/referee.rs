@@ -273,7 +273,7 @@ impl Referee {
             link.clocks.heard(self.now, time);
         }
         let is_of_term = up.epoch_low == self.epoch.low();
-        if !is_of_term && link.may_tell(self.now, TELL_INTERVAL) {
+        if !is_of_term && link.answers.may_send(self.now, TELL_INTERVAL) {
             let terms = self.lineage.clone();
             self.note_told(id);
             self.send(id, &Message::Terms(terms));
@@ -359,7 +359,7 @@ impl Referee {
         if up.is_leaving {
             match slots.filter(|_| is_present) {
                 Some(slots) => self.sealer.leave(stream, slots, OutReason::Goodbye),
-                None if link.may_tell(self.now, TELL_INTERVAL) => {
+                None if link.answers.may_send(self.now, TELL_INTERVAL) => {
                     self.sealer.cancel_join(stream);
                     self.send(id, &Message::Over(OverReason::Left));
                 }
@@ -431,7 +431,7 @@ impl Referee {
             // The match began again in this term while the client was away.
             self.send_on(1, id, &Message::Verdict { frame: Frame::START, is_of_log: true });
         } else if let Some(link) = self.links.get_mut(id) {
-            link.wants_snapshot = true;
+            link.snapshot.want();
             if held.is_none() {
                 link.progress.ack = None;
             }

@@ -28,7 +28,7 @@ const EMPTY_TIMEOUT: Micros = Micros::from_secs(60);
 pub const FORWARD_STREAM_MIN: u8 = 16;
 /// Bytes of a forwarded message, its recipient included.
 const FORWARD_BYTES_MAX: usize = 16 << 10;
-/// The same for all members of a room of more than [`CROWD`].
+/// Bytes of a message to all members, in rooms of more than [`CROWD`] members.
 const CROWD_BYTES_MAX: usize = 1 << 10;
 const CROWD: usize = 64;
 /// Bytes forwarded for one member to all its recipients together.
@@ -62,11 +62,11 @@ pub struct RoomSetup {
     pub origin: Origin,
     /// Settings of the referee alone: rates, numbers of clients, the journal, spectators' delay.
     pub server: SealConfig,
-    /// Most slots, frames per second and kept frames that a client's rules may ask for.
+    /// Most slots that a client's rules may ask for.
     pub slots_max: usize,
-    /// Largest tick rate.
+    /// Largest tick rate that they may ask for.
     pub tick_rate_max: u32,
-    /// Most kept frames.
+    /// Most kept frames that they may ask for.
     pub history_frames_max: u32,
 }
 
@@ -321,7 +321,7 @@ impl RefereeRoom {
         Ok(())
     }
 
-    /// Rules of the client with settings of the server.
+    /// Settings of a referee: rules from the client, all others from the server.
     fn config_of(&self, hello: &Hello) -> Result<SealConfig, CloseReason> {
         let (rules, server) = (&hello.rules, &self.setup.server);
         let is_within = rules.slot_count <= self.setup.slots_max

@@ -19,7 +19,7 @@ use crate::rows::Set;
 use crate::shape::{JOINS_PER_FRAME_MAX, StreamSlots, ones};
 use gate::Gate;
 
-/// Frames between two halvings of the entries that late slots need: 10 s at 60 Hz.
+/// Frames after which the effect of misses on the gate halves (`gate.rs`): 10 s at 60 Hz.
 const FORGIVE_FRAMES: u32 = 600;
 
 /// Provable violation of the protocol by a client.
@@ -53,7 +53,7 @@ pub enum Fault {
     Flood,
 }
 
-/// Result for a packet's entries.
+/// Number of a packet's entries that were in time, and late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Intake {
     /// Entries that were new and in time.
@@ -147,7 +147,7 @@ impl Sealer {
         self.joining.iter().any(|(waiting, _)| *waiting == stream)
     }
 
-    /// Rows of older processes of this stream's peer end with the next frame.
+    /// Ends the rows of older processes of this stream's peer with the next frame.
     pub(crate) fn replace_older(&mut self, stream: StreamId) {
         for slot in 0..self.log.shape().slots() {
             let Some(row) = self.log.roster().row(slot) else { continue };
@@ -290,7 +290,7 @@ impl Sealer {
         for index in 0..self.leaving.len() {
             let Leaving { stream, slots, why } = self.leaving[index];
             for (slot, named) in slots.indexes().zip(slots.iter()) {
-                // The row may have ended already: a silent peer that leaves ends it once.
+                // The row may have ended already, of a silent peer that left.
                 if self.log.has_row(named, stream) {
                     self.present[slot / 64] &= !(1 << (slot % 64));
                     self.log.seal_leave(slot, why);

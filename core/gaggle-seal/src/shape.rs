@@ -1,8 +1,7 @@
 //! Sizes that every packet, record and log of one match share.
 //!
-//! Log, lanes, packets and journal take a [`Shape`]; both ends compute it from the match's
-//! settings.
-//! Absent: time, rows, values.
+//! Log, lanes, packets and journal take a [`Shape`]; both ends compute it from the settings of the
+//! match. Absent: time, rows, values.
 
 use std::ops::Range;
 
@@ -24,7 +23,7 @@ const LANE_BITS_MAX: usize = 1_060 * 8;
 pub const JOINS_PER_FRAME_MAX: usize = 8;
 /// Bits of a lane block that do not depend on its slots: numbers, flags and names of streams.
 const BLOCK_BITS: usize = 120 + JOINS_PER_FRAME_MAX * 160;
-/// Most bits of a slot beside its value: the gap and the kind.
+/// Most bits of a slot beside its value: number of slots skipped before it, and kind.
 const SLOT_BITS: usize = 5;
 
 /// Slots, bytes per input, and the sizes computed from them.
@@ -35,7 +34,7 @@ pub struct Shape {
     lane_slots: u16,
 }
 
-/// Settings that no match can have.
+/// Sizes that are out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ShapeError {
     /// There is no slot, or more than [`SLOTS_MAX`].

@@ -1,11 +1,11 @@
 //! Slack of one stream: how early its entries arrive at the referee, as samples in quarter frames.
 //!
-//! The referee keeps one per link and sends the low end to the client, which adjusts its clock.
+//! The referee keeps one per link and sends its 5th percentile to the client, whose clock adjusts.
 //! Absent: clocks, the client's adjustment.
 
 /// Samples that are kept.
 const SAMPLES: usize = 60;
-/// Samples needed before a low end is sent.
+/// Samples needed before a percentile is sent.
 const SAMPLES_MIN: usize = 9;
 
 /// The last slack samples in a ring.

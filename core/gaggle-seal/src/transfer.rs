@@ -74,12 +74,12 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Nothing is sent before the receiver confirms 0 pieces.
+    /// A transfer that waits: nothing is sent before the receiver confirms 0 pieces.
     pub(crate) const fn offered(number: u32, bytes: Arc<[u8]>) -> Outgoing {
         Outgoing { number, bytes, next: 0, allowed: 0 }
     }
 
-    /// The first piece went with the announcement.
+    /// A transfer whose first piece is in the message that announces it.
     pub(crate) fn begun(number: u32, bytes: Arc<[u8]>) -> Outgoing {
         let next = pieces(bytes.len()).min(1);
         Outgoing { number, bytes, next, allowed: next + WINDOW }
@@ -89,7 +89,7 @@ impl Outgoing {
         self.number
     }
 
-    /// The receiver holds so many pieces.
+    /// Notes how many pieces the receiver holds.
     pub(crate) fn confirm(&mut self, held: u32) -> Result<(), DecodeError> {
         if held > self.next {
             return Err(DecodeError::out_of_range("pieces held", held, 0u32, self.next));
@@ -108,7 +108,7 @@ impl Outgoing {
         Some((self.next, &self.bytes[start..end]))
     }
 
-    /// The piece that was peeked is sent.
+    /// Notes that the peeked piece was sent.
     pub(crate) const fn advance(&mut self) {
         self.next += 1;
     }

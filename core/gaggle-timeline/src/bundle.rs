@@ -22,7 +22,6 @@ const STATE_BYTES_MAX: u64 = 256 << 20;
 ///
 /// The remote state, simulated with the inputs up to the frame of the local state, should equal the
 /// local state and does not.
-/// `theirs`, simulated with the inputs on to the frame of `ours`, should equal it and does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesyncBundle {
     /// Value of [`TimelineConfig::game_fingerprint`](crate::TimelineConfig::game_fingerprint).

@@ -28,7 +28,7 @@ pub struct SessionStats {
     pub bytes_sent: u64,
     /// Corrections that changed no answer to a question, so no frame was resimulated.
     pub corrections_without_rollback: u64,
-    /// Times this peer lost its stay in the match and joined again.
+    /// Times this peer was dropped from the match and joined it again.
     pub rejoins: u64,
     /// Snapshots sent to joiners.
     pub snapshots_sent: u64,
@@ -38,7 +38,7 @@ pub struct SessionStats {
     pub donors_abandoned: u64,
     /// Times the local state was wrong and replaced by another peer's.
     pub recoveries: u64,
-    /// Most entries currently buffered of one other stream; bounded.
+    /// Entries buffered of that other peer of which most are buffered now.
     pub entries_buffered_max: u32,
     /// Forwarded messages that were invalid, or of a kind that is not forwarded.
     pub forwards_rejected: u64,

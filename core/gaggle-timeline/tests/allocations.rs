@@ -1,5 +1,6 @@
 //! A running match allocates nothing: rollbacks, questions, packets and checksums included.
 
+#[path = "stories/world/mod.rs"]
 mod world;
 
 use gaggle_kit::{Micros, Slot};

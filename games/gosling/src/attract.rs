@@ -1,4 +1,4 @@
-//! What a screen shows while no player is there: twelve bots, one round after another.
+//! The scene behind the menu: twelve bots, one round after another.
 //!
 //! Called by the menu. Absent: sounds, words.
 
@@ -11,7 +11,7 @@ use crate::{Gosling, SEATS, Setup, Strength};
 
 /// Frames of one round: ninety seconds.
 const FRAMES: u16 = 2_700;
-/// Cells within which a pike makes a gosling worth watching: eight tiles.
+/// Distance to a pike, in cells, up to which the camera prefers a gosling: eight tiles.
 const NEAR: u8 = 4;
 /// Frames the camera stays with a gosling.
 const STAY_FRAMES: u32 = 90;
@@ -25,19 +25,19 @@ pub struct Attract {
 }
 
 impl Attract {
-    /// The first of many rounds. Equal seeds show the same.
+    /// Begins the first round. Equal seeds show the same.
     pub fn new(seed: u64) -> Attract {
         let setup = Setup { round_frames: FRAMES, strength: Some(Strength::Sharp), ..Setup::default() };
         let game = Gosling::new(setup, seed);
         Attract { before: game.clone(), game, watched: 0 }
     }
 
-    /// The round at this moment.
+    /// State of the round.
     pub fn game(&self) -> &Gosling {
         &self.game
     }
 
-    /// One frame of it.
+    /// Plays one frame.
     pub fn step(&mut self) {
         self.before.clone_from(&self.game);
         let frame = Frame::new(self.game.frame.wrapping_add(1));
@@ -47,7 +47,7 @@ impl Attract {
         }
     }
 
-    /// The gosling most worth seeing: the fullest with a pike near.
+    /// The gosling to watch: a goose, else one with a pike near, else the one that carries most.
     pub fn liveliest(&self) -> usize {
         let (game, reed) = (&self.game, self.game.reed());
         let is_hunted = |slot: usize| {
@@ -60,7 +60,7 @@ impl Attract {
             .unwrap_or(0)
     }
 
-    /// The round as a picture, so much (0 to 1) of a frame after the last but one.
+    /// Draws the round, `between` (0 to 1) of a frame after the last but one.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let watched = Some(self.watched);
         let audience = Audience { calm, plain: true, bare: true, watched, ..Audience::default() };

@@ -1,7 +1,7 @@
-//! Goslings played by the tick: at each cell they look at the water and take a way.
+//! Goslings controlled by the tick: in each cell a bot weighs the exits and takes one.
 //!
-//! Called by `tick`; they read the state, have no input and are asked nothing. Absent: what a
-//! player cannot see.
+//! Called by `tick`. Bots read the state, so they cost no question. Absent: what a player cannot
+//! see.
 
 use gaggle_kit::{Prng, State};
 
@@ -14,45 +14,52 @@ use crate::{Chick, Gosling, Mode};
 /// How good a bot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Strength {
-    /// Takes any exit one time in four, never looks back.
+    /// Takes an exit at random every other time, never turns back.
     Fledgling,
     /// Turns back from a pike in sight.
     #[default]
     Steady,
-    /// Goes home in time, times feathers, hunts as a goose.
+    /// Also brings loads home early, sees more and fears more.
     Sharp,
 }
 
-/// What tells the strengths apart.
+/// Numbers that tell the strengths apart. Values are those of exits: a crumb one tile away is 256.
 struct Nerve {
-    /// Of four junctions, those at which it takes any exit.
+    /// Of four junctions, those at which it takes an exit at random.
     careless: u32,
     /// Load with which it goes home.
     home: u8,
-    /// The same with a pike within ten tiles.
+    /// Load with which it goes home if a pike is within ten tiles.
     home_early: u8,
-    /// How much it fears a pike.
+    /// Value that a pike one tile away takes from an exit.
     fear: i32,
-    /// How much it likes to hunt as a goose.
+    /// Value of a pike or rival to hunt as a goose.
     hunt: i32,
-    /// How much it likes feathers.
+    /// Value of a feather.
     feather: i32,
+    /// How far it misjudges what an exit is worth.
+    noise: u32,
 }
 
+/// Tuned together over 200 rounds: `gaggle-lab balance-gosling`.
 const NERVES: [Nerve; 3] = [
-    Nerve { careless: 1, home: 8, home_early: 8, fear: 1_600, hunt: 0, feather: 0 },
-    Nerve { careless: 0, home: 8, home_early: 8, fear: 3_200, hunt: 2_400, feather: 300 },
-    Nerve { careless: 0, home: 8, home_early: 6, fear: 4_800, hunt: 4_800, feather: 1_600 },
+    Nerve { careless: 2, home: 6, home_early: 6, fear: 1_600, hunt: 8_000, feather: 1_000, noise: 7_000 },
+    Nerve { careless: 0, home: 6, home_early: 6, fear: 3_600, hunt: 60_000, feather: 6_000, noise: 3_300 },
+    Nerve { careless: 0, home: 6, home_early: 5, fear: 9_000, hunt: 60_000, feather: 8_000, noise: 1_800 },
 ];
 
-/// What a way home is worth.
+/// Value of an exit that leads home.
 const HOME: i32 = 2_000;
-/// What turning back at a junction costs.
+/// Value that turning back at a junction costs.
 const BACK: i32 = 120;
-/// Cells a bot looks ahead for crumbs: eight tiles.
+/// Distance, in cells, up to which a bot counts crumbs: eight tiles.
 const LOOK: u8 = 4;
-/// Cells within which pikes, feathers and rivals count: sixteen tiles.
+/// Distance, in cells, up to which pikes frighten: sixteen tiles.
 const NEAR: u8 = 8;
+/// Cells within which feathers, and a goose's prey, pull.
+const PULL: u8 = 16;
+/// How much better a goose likes a loaded rival than a pike.
+const RIVAL: i32 = 4;
 
 /// What a bot sees when it chooses.
 pub(crate) struct Look<'a> {
@@ -98,7 +105,7 @@ impl<'a> Look<'a> {
         on
     }
 
-    /// The exit worth most.
+    /// The exit of most value.
     pub(crate) fn choose(&self, cell: u16, heading: Option<Way>, random: &mut Prng) -> Way {
         let exits = self.reed.exits(cell);
         let back = heading.map(opposite);
@@ -110,8 +117,8 @@ impl<'a> Look<'a> {
         ways(if looks_back { exits } else { ahead })
             .max_by_key(|way| {
                 let back = if Some(*way) == back { BACK } else { 0 };
-                // A little chance, so that equal exits are not always the same.
-                self.value(cell, *way) - back + random.below(24) as i32
+                // Random, so that a bot misjudges exits and does not always take the same of two.
+                self.value(cell, *way) - back + random.below(self.nerve().noise) as i32
             })
             .unwrap_or(0)
     }
@@ -134,13 +141,13 @@ impl<'a> Look<'a> {
             for pike in self.game.pikes.iter().filter(|pike| pike.is_out) {
                 value += self.pull(cell, start, self.reed.near(pike.at), nerve.hunt);
             }
-            if self.strength == Strength::Sharp {
+            if self.strength != Strength::Fledgling {
                 let rivals = self.game.chicks.iter().enumerate();
                 let rivals = rivals.filter(|(slot, rival)| {
                     rival.is_prey() && rival.load >= 4 && self.game.are_rivals(self.slot, *slot)
                 });
                 for (_, rival) in rivals {
-                    value += self.pull(cell, start, self.reed.near(rival.at), nerve.hunt);
+                    value += self.pull(cell, start, self.reed.near(rival.at), nerve.hunt * RIVAL);
                 }
             }
         }
@@ -153,7 +160,8 @@ impl<'a> Look<'a> {
             value += HOME;
         }
         if chick.load < LOAD_MAX {
-            value += self.crumbs(cell, way, 0);
+            // On the way home crumbs are hardly worth a detour.
+            value += self.crumbs(cell, way, 0) / if chick.load >= home { 8 } else { 1 };
         }
         value
     }
@@ -169,7 +177,7 @@ impl<'a> Look<'a> {
         nest_of(self.game.setup.mode, self.chick().brood, self.slot, self.reed.nests())
     }
 
-    /// Crumbs up to eight tiles behind an exit, each 256 by its distance in tiles.
+    /// Value of the crumbs up to eight tiles behind an exit: 256 each, divided by the tiles to it.
     fn crumbs(&self, cell: u16, way: Way, cells: u8) -> i32 {
         let next = self.reed.next(cell, way);
         let worth = |tile: u16, tiles: i32| if self.game.crumbs.has(tile) { 256 / tiles } else { 0 };
@@ -184,13 +192,13 @@ impl<'a> Look<'a> {
         sum
     }
 
-    /// What something at a cell is worth from an exit that leads there.
+    /// Value that something at a cell adds to an exit: less with distance, 0 if it leads elsewhere.
     fn pull(&self, cell: u16, start: u16, target: u16, worth: i32) -> i32 {
         if target == NOWHERE || worth == 0 {
             return 0;
         }
         let then = self.reed.distance(start, target);
-        if then > NEAR || then >= self.reed.distance(cell, target) {
+        if then > PULL || then >= self.reed.distance(cell, target) {
             0
         } else {
             worth / (2 * i32::from(then) + 2)
@@ -211,7 +219,7 @@ impl<'a> Look<'a> {
         (nearest < FAR).then(|| 2 * nearest + 2)
     }
 
-    /// Whether a pike is in the straight water ahead, six tiles away at most.
+    /// Whether a pike is straight ahead, no wall between, up to six tiles away.
     fn sees_pike(&self, at: Swimmer) -> bool {
         let mut cell = at.cell;
         for _ in 0..=3 {

@@ -7,31 +7,31 @@ use gaggle_kit::State;
 use crate::water::Swimmer;
 use crate::wish::Stale;
 
-/// Slots of the great reed.
+/// Slots of `Mode::Great`, the most of any mode.
 pub const SEATS: usize = 64;
 /// Crumbs a gosling carries at most.
 pub const LOAD_MAX: u8 = 12;
-/// Units a frame of an empty gosling.
+/// Speed of a gosling that carries nothing, in units a frame (`water.rs`).
 pub const SPEED: u16 = 640;
-/// Units a frame that each crumb costs.
+/// Units a frame by which each crumb slows it.
 pub const BURDEN: u16 = 8;
-/// Units a frame of a goose.
-pub const GOOSE_SPEED: u16 = 704;
-/// Units a frame of a dizzy gosling.
+/// Speed of a goose (a gosling with a feather), in units a frame.
+pub const GOOSE_SPEED: u16 = 896;
+/// Speed of a dizzy gosling, which a goose scattered, in units a frame.
 pub const DIZZY_SPEED: u16 = 320;
 /// Frames a caught gosling is away.
 pub const AWAY_FRAMES: u8 = 60;
 /// Frames a gosling that leaves its nest is safe.
 pub const SAFE_FRAMES: u8 = 45;
-/// Frames a gosling whose player just came is safe.
+/// Frames a gosling is safe after its player joined.
 pub const JOIN_SAFE: u8 = 30;
 /// Frames after which a gosling leaves the nest by itself.
 pub const NEST_FRAMES: u8 = 240;
 /// Frames as a goose.
 pub const GOOSE_FRAMES: u8 = 240;
-/// Frames of which the first half are dizzy; in the rest no goose scatters it again.
+/// Frames after a scattering: dizzy in the first half, then safe from geese.
 pub const DIZZY_FRAMES: u8 = 60;
-/// Frames a slot keeps what its player banked.
+/// Frames a slot keeps the points of a player who left.
 pub const KEPT_FRAMES: u16 = 900;
 
 /// Who plays a gosling.
@@ -58,7 +58,7 @@ pub enum Swim {
     Away,
 }
 
-/// A gosling: one player's bird.
+/// A gosling, controlled by one player or a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Chick {
     /// Who plays it.
@@ -68,17 +68,17 @@ pub struct Chick {
     /// Brood it belongs to, and banks crumbs for.
     #[state(range = 0..=3)]
     pub brood: u8,
-    /// Where it is.
+    /// Place and heading.
     pub at: Swimmer,
-    /// What it knows of an old wish.
+    /// Wish of its player to ignore.
     pub stale: Stale,
-    /// Frames, as `swim` says.
+    /// Frames in the nest, or until it is back, as `swim` says.
     pub timer: u8,
-    /// Frames nothing bites it.
+    /// Frames in which pikes and geese leave it alone.
     pub safe: u8,
-    /// Frames since a goose scattered it, counting down.
+    /// Frames left of `DIZZY_FRAMES`.
     pub dizzy: u8,
-    /// Frames it is still a goose.
+    /// Frames it stays a goose.
     pub goose: u8,
     /// Crumbs it carries.
     #[state(range = 0..=LOAD_MAX)]
@@ -91,15 +91,15 @@ pub struct Chick {
     pub caught: u8,
     /// Pikes it sent home in this round.
     pub sent: u8,
-    /// Frames its slot keeps all that for a player who left.
+    /// Frames its slot keeps these figures for a player who left.
     pub kept: u16,
     /// Frames its player was here in this round.
     pub here: u16,
     /// Rounds its player played in a row.
     pub rounds: u8,
-    /// The frame of its last crumb, for ears.
+    /// The frame of its last crumb (low bits), for sounds.
     pub fed: u16,
-    /// The frame of its last turn, for ears.
+    /// The frame of its last turn (low bits), for sounds.
     pub turned: u16,
 }
 
@@ -124,7 +124,7 @@ impl Chick {
         self.is_swimming() && self.goose > 0
     }
 
-    /// Whether it can do nothing but swim on.
+    /// Whether it swims on without a say of its player.
     pub const fn is_dizzy(&self) -> bool {
         self.dizzy > DIZZY_FRAMES / 2
     }

@@ -1,16 +1,18 @@
-//! Crumbs on the water, and the crusts that are worth five.
+//! Crumbs on the water, and crusts, worth five crumbs each.
 //!
-//! Owned by the state; goslings take them, catches strew them. Absent: goslings.
+//! Owned by the state. `tick` lets goslings take them, `meet` strews loads. Absent: goslings.
 
 use gaggle_kit::{Prng, State};
 
 use crate::reed::{Reed, TILES};
 use crate::water::NOWHERE;
 
-/// Words of one bit a tile.
+/// Words that hold one bit for each tile.
 const WORDS: usize = TILES.div_ceil(64);
-/// Crusts at most.
+/// Most crusts at a time.
 pub const CRUSTS: usize = 3;
+/// One of so many eaten crumbs grows again at a time.
+const GROWTH_PART: u32 = 256;
 /// Crumbs a crust is worth.
 pub const CRUST: u8 = 5;
 
@@ -29,10 +31,10 @@ impl Default for Crumbs {
 }
 
 impl Crumbs {
-    /// A crumb on every open tile.
+    /// A crumb in the middle of every cell.
     pub fn everywhere(reed: &Reed) -> Crumbs {
         let mut crumbs = Crumbs::default();
-        reed.tiles().iter().for_each(|tile| crumbs.put(*tile));
+        reed.beds().iter().for_each(|tile| crumbs.put(*tile));
         crumbs
     }
 
@@ -49,7 +51,7 @@ impl Crumbs {
         }
     }
 
-    /// Takes the crumb of a tile; whether there was one.
+    /// Takes the crumb of a tile. True if there was one.
     #[inline]
     pub fn take(&mut self, tile: u16) -> bool {
         let had = self.has(tile);
@@ -64,14 +66,14 @@ impl Crumbs {
         self.bits.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Lets 1/64 of the eaten tiles grow again, except where `is_near` says no.
+    /// Lets a part of the eaten crumbs grow again, except where `is_near` says no.
     pub(crate) fn grow(&mut self, reed: &Reed, random: &mut Prng, is_near: impl Fn(u16) -> bool) {
-        let eaten = (reed.tiles().len() as u32).saturating_sub(self.count());
-        let wanted = eaten.div_ceil(64);
+        let eaten = (reed.beds().len() as u32).saturating_sub(self.count());
+        let wanted = eaten.div_ceil(GROWTH_PART);
         let mut grown = 0;
-        // Most draws hit a tile that is not eaten.
+        // Most draws hit a tile with a crumb, so there are eight a crumb.
         for _ in 0..wanted * 8 {
-            let Some(tile) = random.pick(reed.tiles()).copied() else { return };
+            let Some(tile) = random.pick(reed.beds()).copied() else { return };
             if !self.has(tile) && !is_near(tile) {
                 self.put(tile);
                 grown += 1;
@@ -82,7 +84,7 @@ impl Crumbs {
         }
     }
 
-    /// Lays a crust at a junction, if there are not enough.
+    /// Lays a crust at a junction, unless there are `CRUSTS`.
     pub(crate) fn lay_crust(&mut self, reed: &Reed, random: &mut Prng) {
         let Some(cell) = random.pick(reed.junctions()).copied() else { return };
         if let Some(free) = self.crusts.iter_mut().find(|crust| **crust == NOWHERE) {
@@ -90,7 +92,7 @@ impl Crumbs {
         }
     }
 
-    /// Takes the crust of a cell; whether there was one.
+    /// Takes the crust of a cell. True if there was one.
     pub(crate) fn take_crust(&mut self, cell: u16) -> bool {
         match self.crusts.iter_mut().find(|crust| **crust == cell) {
             Some(crust) => {
@@ -101,9 +103,9 @@ impl Crumbs {
         }
     }
 
-    /// Strews crumbs over the free tiles nearest to a cell.
+    /// Strews crumbs over the tiles without one that are nearest to a cell.
     pub(crate) fn strew(&mut self, reed: &Reed, from: u16, count: u8) {
-        /// Cells looked at: enough for a dozen free tiles nearly everywhere.
+        /// Cells looked at: nearly everywhere they have a dozen such tiles.
         const CELLS: usize = 48;
         let mut queue = [NOWHERE; CELLS];
         queue[0] = from;
@@ -149,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn crumbs_grow_by_one_of_sixty_four() {
+    fn crumbs_grow_by_part_of_eaten_ones() {
         let reed = Reed::new(5, Mode::Broods);
         let mut crumbs = Crumbs::default();
         let mut random = Prng::new(4);
         crumbs.grow(&reed, &mut random, |_| false);
-        assert_eq!(crumbs.count(), (reed.tiles().len() as u32).div_ceil(64));
+        assert_eq!(crumbs.count(), (reed.beds().len() as u32).div_ceil(GROWTH_PART));
         let before = crumbs.count();
         crumbs.grow(&reed, &mut random, |_| true);
         assert_eq!(crumbs.count(), before, "none beside a gosling");

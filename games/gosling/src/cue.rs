@@ -1,4 +1,4 @@
-//! What happened lately, for eyes and ears: sounds, captions and drops start from a mark.
+//! Marks of what happened lately, from which sounds, captions and flying crumbs start.
 //!
 //! Pushed by all parts of the simulation, read by `stage`. Part of the state, so that the picture
 //! is a function of it alone. Absent: pictures and sounds.
@@ -9,7 +9,7 @@ use gaggle_kit::State;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 #[repr(u8)]
 pub enum Kind {
-    /// A place of the ring never written.
+    /// An unused place of the ring.
     #[default]
     None,
     /// A gosling banked; the value is its points.
@@ -22,19 +22,19 @@ pub enum Kind {
     Dash,
     /// A gosling found a feather.
     Feather,
-    /// A gosling is no goose any more.
+    /// A goose became a gosling again.
     GooseOver,
     /// A goose sent a pike home.
     SentHome,
     /// A crust was taken.
     Crust,
-    /// Two geese turned each other back; the value is the other.
+    /// Two geese turned each other back; the value is the slot of the other.
     Clash,
-    /// A brood leads from now on; `who` is the brood, or in `free` the slot.
+    /// The lead changed; `who` is the brood, or in `Mode::Free` the slot.
     Lead,
     /// A player joined.
     Join,
-    /// A player left; a bot swims on.
+    /// A player left, and a bot took its gosling over.
     Leave,
     /// A round begins; the value is its number.
     Begin,
@@ -53,7 +53,7 @@ pub struct Mark {
     pub frame: u32,
     /// What it was.
     pub kind: Kind,
-    /// Whom it concerns: unique among marks of a kind in a frame.
+    /// Slot, pike or brood it concerns: unique among marks of a kind in a frame.
     pub who: u8,
     /// The cell it happened at.
     pub cell: u16,
@@ -74,7 +74,7 @@ impl Mark {
     }
 }
 
-/// Cues kept in the state; the oldest goes first.
+/// Marks kept in the state.
 pub const MARKS: usize = 64;
 
 /// The last marks, the oldest overwritten first.
@@ -82,7 +82,7 @@ pub const MARKS: usize = 64;
 pub struct Marks {
     /// The marks in a ring.
     ring: [Mark; MARKS],
-    /// Where the next goes.
+    /// Index of the mark to overwrite next.
     #[state(range = 0..=MARKS as u8 - 1)]
     next: u8,
 }

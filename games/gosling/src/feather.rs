@@ -1,23 +1,23 @@
-//! Mother's feathers: where they lie, and when the next one falls.
+//! Feathers, which make a gosling a goose: where they lie, and when the next one falls.
 //!
-//! Owned by the state, taken by goslings in `tick`. Absent: what a goose does.
+//! Owned by the state; `tick` lets goslings take them. Absent: what a goose does.
 
 use gaggle_kit::{Prng, State};
 
 use crate::reed::Reed;
 use crate::water::NOWHERE;
 
-/// Feathers of the great reed.
+/// Feathers of `Mode::Great`, the most of any mode.
 pub const FEATHERS: usize = 6;
-/// Frames from one feather to the next.
-const AGAIN_FRAMES: u16 = 600;
-/// Cells between feathers and nests, and between two feathers: ten tiles.
+/// Frames from when a feather is taken until it falls again.
+const AGAIN_FRAMES: u16 = 480;
+/// Fewest cells between a feather and nests or other feathers: ten tiles.
 const APART: u8 = 5;
 
-/// A feather of Mother's in the reed.
+/// A feather, on the water or about to fall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Feather {
-    /// The junction it lies at.
+    /// The junction it lies at, `NOWHERE` before it falls.
     pub cell: u16,
     /// Frames until it falls.
     pub timer: u16,
@@ -32,7 +32,7 @@ impl Default for Feather {
 /// All feathers of a reed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Feathers {
-    /// The feathers; a common reed has only the first two.
+    /// The feathers; other modes than `Great` have only the first two.
     pub list: [Feather; FEATHERS],
 }
 
@@ -65,7 +65,7 @@ impl Feathers {
         last
     }
 
-    /// Takes the feather of a cell; whether there was one.
+    /// Takes the feather of a cell. True if there was one.
     pub(crate) fn take(&mut self, cell: u16) -> bool {
         match self.list.iter_mut().find(|feather| feather.cell == cell) {
             Some(feather) => {

@@ -1,6 +1,6 @@
-//! How to play, as short scenes: the real game, a crafted start, and a gosling that shows it.
+//! Help pages: short scenes of the real game from a prepared state, with a gosling that plays them.
 //!
-//! Called by the help pages. Absent: rules.
+//! Shown by pages of the game. Absent: rules.
 
 use gaggle_kit::{Frame, SlotSet};
 use gaggle_scene::Scene;
@@ -12,22 +12,22 @@ use crate::stage::{Audience, Stage};
 use crate::water::{NOWHERE, Swimmer, Way, ways};
 use crate::{Chick, Gosling, PIKES, Pike, SEATS, Setup, Swim, Wish};
 
-/// One thing to know.
+/// One help page.
 #[derive(Clone, Copy)]
 pub struct Page {
-    /// What it is about.
+    /// Heading, one word.
     pub title: &'static str,
-    /// What to know about it.
+    /// Explanation in one or two sentences.
     pub line: &'static str,
     /// Frames until it starts again.
     frames: u32,
     begin: fn(&mut Gosling, &Reed),
-    /// Whether the page has shown what it says.
+    /// Whether the scene has shown what the page says.
     #[cfg_attr(not(test), allow(dead_code))] // Pages are only checked in tests.
     proof: fn(&Gosling) -> bool,
 }
 
-/// All there is to know.
+/// All help pages.
 pub const PAGES: [Page; 5] = [
     Page {
         title: "Swim",
@@ -92,7 +92,7 @@ fn swimmer(reed: &Reed, nth: usize) -> Swimmer {
     Swimmer::at(cell, ways(reed.exits(cell)).next().unwrap_or(0))
 }
 
-/// Straight water of three cells in the left half.
+/// A cell, and a way from it in which four cells are straight ahead.
 fn long_water(reed: &Reed) -> Swimmer {
     let is_long = |cell: u16, way: Way| {
         let quiet = |cell: u16| reed.nest_at(cell).is_none() && !reed.den().contains(&cell);
@@ -115,7 +115,7 @@ fn place(game: &mut Gosling, slot: usize, at: Swimmer, load: u8) {
     game.chicks[slot] = Chick { swim: Swim::Swimming, at, load, safe: 0, ..chick };
 }
 
-/// A page at play.
+/// The running scene of a page.
 #[derive(Debug, Clone)]
 pub struct HowTo {
     page: usize,
@@ -126,7 +126,7 @@ pub struct HowTo {
 }
 
 impl HowTo {
-    /// A page from its beginning; numbers begin again after the last.
+    /// Begins the scene of a page. After the last number comes the first page again.
     pub fn new(page: usize) -> HowTo {
         let page = page % PAGES.len();
         let mut game = Gosling::new(Setup { fill: 0, ..Setup::default() }, 7);
@@ -142,12 +142,12 @@ impl HowTo {
         HowTo { page, at: 0, before: game.clone(), game, wish: Wish::default() }
     }
 
-    /// The game of the page.
+    /// State of the scene.
     pub fn game(&self) -> &Gosling {
         &self.game
     }
 
-    /// One frame of it.
+    /// Plays one frame.
     pub fn step(&mut self) {
         if self.at >= PAGES[self.page].frames {
             *self = HowTo::new(self.page);
@@ -155,7 +155,7 @@ impl HowTo {
         self.before.clone_from(&self.game);
         let reed = self.game.reed();
         let at = self.game.chicks[0].at;
-        // It bends wherever it can, but on the way home.
+        // The gosling turns at each junction, except on its way home.
         let ahead = reed.next(at.cell, at.heading);
         let side = ways(reed.exits(ahead)).find(|way| way & 1 != at.heading & 1);
         if let Some(way) = side.filter(|_| self.page != 2 && self.page != 4 && self.at > 20) {
@@ -167,7 +167,7 @@ impl HowTo {
         self.at += 1;
     }
 
-    /// The page as a picture.
+    /// Draws the scene.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { own: 1, wish: self.wish, calm, bare: true, ..Audience::default() };
         stage.draw(&self.game, &self.before, between, &audience, scene);

@@ -15,11 +15,13 @@ mod meet;
 pub mod pike;
 pub mod press;
 pub mod reed;
+pub mod rollback;
 mod roster;
 pub mod round;
 pub mod stage;
 mod tick;
 pub mod trial;
+pub mod twin;
 pub mod water;
 pub mod wish;
 
@@ -31,6 +33,7 @@ pub use bots::Strength;
 pub use chick::{Chick, SEATS, Seat, Swim};
 pub use pike::{PIKES, Pike};
 pub use reed::Reed;
+pub use rollback::timeline_config;
 pub use round::{Clock, Phase};
 pub use tick::foresee;
 pub use water::EDGE;
@@ -43,9 +46,9 @@ use reed::NESTS;
 
 /// Hash of the state after a fixed minute of play: peers and replays with another number play by
 /// other rules. `examples/gosling_golden.rs` has the minute.
-pub const FINGERPRINT: u64 = 0x971a_91cf_a064_fc4d;
+pub const FINGERPRINT: u64 = 0x3277_59ca_0e77_06cb;
 
-/// Which reed is played, and who wins.
+/// Which reed bed (maze) is played, and who wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Mode {
     /// Two broods in the common reed: the brood with most crumbs banked wins.
@@ -80,7 +83,7 @@ impl Mode {
         if matches!(self, Mode::Great) { SEATS } else { 16 }
     }
 
-    /// Broods that play against each other; goslings of `free` have none.
+    /// Broods that play against each other; in `Free`, where each gosling plays for itself, one.
     pub const fn broods(self) -> usize {
         match self {
             Mode::Broods => 2,
@@ -89,7 +92,7 @@ impl Mode {
         }
     }
 
-    /// Goslings to which bots fill up.
+    /// Number of goslings that there are at least, with bots.
     pub const fn fill(self) -> u8 {
         if matches!(self, Mode::Great) { 32 } else { 12 }
     }
@@ -100,12 +103,12 @@ impl Mode {
     }
 }
 
-/// What is settled before a match.
+/// What is fixed before a match begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Setup {
     /// Which reed is played.
     pub mode: Mode,
-    /// Goslings to which bots fill up.
+    /// Number of goslings that there are at least, with bots; 0 for no bots.
     #[state(range = 0..=64)]
     pub fill: u8,
     /// How good the bots are; none for all three in turn.
@@ -131,31 +134,31 @@ impl Default for Setup {
 /// A whole match at one frame.
 #[derive(Debug, Clone, State)]
 pub struct Gosling {
-    /// What was settled beforehand.
+    /// What was fixed before the match began.
     pub setup: Setup,
-    /// The frame this is the state of.
+    /// Number of the frame that made this state.
     pub frame: u32,
-    /// All chance of the match but that of the mazes.
+    /// Random numbers of all parts but the mazes, which have a seed.
     pub random: Prng,
     /// Seed of the maze.
     pub seed: u32,
-    /// How far the round is.
+    /// Phase, time left, number and leader of the round.
     pub clock: Clock,
     /// Points of the broods.
     pub scores: [u16; NESTS],
-    /// Frames until a nest of `free` takes crumbs again.
+    /// Frames until each nest takes crumbs again, in `Mode::Free`.
     pub rests: [u8; NESTS],
-    /// The goslings, by slot.
+    /// A gosling per slot.
     pub chicks: [Chick; SEATS],
-    /// The pikes; some wait in the den.
+    /// The pikes, some of which wait in the den.
     pub pikes: [Pike; PIKES],
     /// Crumbs that lie in the reed.
     pub crumbs: Crumbs,
     /// Feathers that wait or are worn.
     pub feathers: Feathers,
-    /// What is to be seen and heard.
+    /// What happened lately, to be seen and heard.
     pub marks: Marks,
-    /// The maze of `seed` and, under a result, the next one.
+    /// The maze of `seed` and, while a result is shown, the next one.
     #[state(skip)]
     reeds: Reeds,
     /// Questions asked so far, for tests and tables.
@@ -163,7 +166,7 @@ pub struct Gosling {
     pub questions: u32,
 }
 
-/// Mazes that are made already; a state that comes without them makes them again.
+/// Cache of mazes: neither saved nor sent, made again from the seed when missing.
 #[derive(Debug, Clone, Default)]
 struct Reeds {
     here: Option<Arc<Reed>>,
@@ -204,7 +207,7 @@ impl Gosling {
         }
     }
 
-    /// The reed bed of this round, kept for the next call.
+    /// The reed bed of this round, cached for the next call.
     fn keep_reed(&mut self) -> Arc<Reed> {
         let is_next = |reed: &Arc<Reed>| reed.is_of(self.seed, self.setup.mode);
         if !self.reeds.here.as_ref().is_some_and(is_next) {
@@ -223,12 +226,12 @@ impl Gosling {
         }
     }
 
-    /// Goslings in the reed.
+    /// Number of goslings, bots included.
     pub fn swimmers(&self) -> usize {
         self.chicks.iter().filter(|chick| chick.is_here()).count()
     }
 
-    /// Players who are here.
+    /// Number of goslings that players control.
     pub fn persons(&self) -> usize {
         self.chicks.iter().filter(|chick| chick.is_person()).count()
     }

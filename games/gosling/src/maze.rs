@@ -1,4 +1,4 @@
-//! The ways through the reeds, made from a seed: mirrored, without dead ends and long corridors.
+//! A maze made from a seed: mirrored, without dead ends and long corridors.
 //!
 //! Called by `reed`, which adds nests and tables. Absent: floats, swimmers, crumbs.
 
@@ -6,17 +6,17 @@ use gaggle_kit::Prng;
 
 use crate::water::{STEPS, Way, is_open, opposite, ways};
 
-/// Seeds tried before the last maze is taken as it is.
+/// Most seeds tried; the maze of the last is taken even if it is not good.
 const TRIES: u32 = 32;
-/// Cells of the longest way between two junctions: sixteen tiles.
+/// Most cells of the way between two junctions: sixteen tiles.
 const WAY_MAX: usize = 8;
 
 /// Cells and their exits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maze {
-    /// Cells in a row.
+    /// Number of cells in a row.
     pub width: usize,
-    /// Cells in a column.
+    /// Number of cells in a column.
     pub height: usize,
     /// Whether the lower half mirrors the upper as well.
     pub is_double: bool,
@@ -32,16 +32,16 @@ pub struct Measure {
     pub dead_ends: usize,
     /// Cells with three or four exits.
     pub junctions: usize,
-    /// Ways between junctions, from both ends.
+    /// Number of ways between junctions, each counted from both ends.
     pub ways: usize,
-    /// Tiles of all these ways together.
+    /// Length in tiles of all these ways together.
     pub tiles: usize,
-    /// Tiles of the longest.
+    /// Length in tiles of the longest.
     pub longest: usize,
 }
 
 impl Measure {
-    /// Whether a round can be played in it: ways of 4.4 tiles or more on average, at most sixteen.
+    /// Whether it is fit for a round: ways of at least 4.4 tiles on average and at most sixteen.
     pub const fn is_good(&self) -> bool {
         self.is_connected
             && self.dead_ends == 0
@@ -75,12 +75,12 @@ impl Maze {
         &self.exits
     }
 
-    /// Opens a cell on all sides.
+    /// Opens all exits of a cell.
     pub fn open(&mut self, cell: (usize, usize)) {
         (0..4).for_each(|way| self.join(cell, way));
     }
 
-    /// Cells of the part that is made; the rest mirrors it.
+    /// Columns and rows of the part that is drawn at random; the rest is its mirror image.
     fn part(&self) -> (usize, usize) {
         (self.width / 2, if self.is_double { self.height / 2 } else { self.height })
     }
@@ -103,7 +103,7 @@ impl Maze {
         }
     }
 
-    /// Opens a way and its mirror images.
+    /// Opens an exit and its mirror images.
     fn join_all(&mut self, (x, y): (usize, usize), way: Way) {
         let across = if way & 1 == 0 { opposite(way) } else { way };
         self.join((x, y), way);
@@ -119,7 +119,7 @@ impl Maze {
         self.exits(cell).count_ones()
     }
 
-    /// The cells between a junction and the next, by one of its exits.
+    /// The cells between a junction and the next one behind an exit.
     fn corridor(&self, from: (usize, usize), way: Way) -> Vec<(usize, usize)> {
         let (mut cells, mut heading) = (Vec::new(), way);
         let mut cell = self.beside(from, way, (self.width, self.height));
@@ -189,7 +189,7 @@ impl Digger<'_> {
         self.random.below(end as u32) as usize
     }
 
-    /// A growing tree over the part that is made.
+    /// Grows a spanning tree over the part that is drawn at random.
     fn grow(&mut self) {
         let part = self.maze.part();
         let mut seen = vec![false; part.0 * part.1];
@@ -219,7 +219,7 @@ impl Digger<'_> {
         }
     }
 
-    /// Doors between the mirrored parts.
+    /// Opens exits between the mirrored parts.
     fn seam(&mut self) {
         let (width, height) = self.maze.part();
         let mut row = self.draw(3);
@@ -234,7 +234,7 @@ impl Digger<'_> {
         }
     }
 
-    /// Each cell with one exit is opened straight on, else towards the neighbor with fewer exits.
+    /// Opens each cell with one exit straight on, or else towards the neighbor with fewer exits.
     fn open_dead_ends(&mut self) {
         let part = self.maze.part();
         for cell in (0..part.1).flat_map(|y| (0..part.0).map(move |x| (x, y))) {
@@ -256,7 +256,7 @@ impl Digger<'_> {
         }
     }
 
-    /// Opens the middle of one long corridor sideways; whether there was one.
+    /// Opens one long corridor sideways in its middle. False if there is none.
     fn shorten(&mut self) -> bool {
         let part = self.maze.part();
         for cell in (0..part.1).flat_map(|y| (0..part.0).map(move |x| (x, y))) {
@@ -280,7 +280,7 @@ impl Digger<'_> {
         order.sort_by_key(|nth| (nth.abs_diff(middle), *nth));
         for nth in order.into_iter().take(5) {
             let (x, y) = corridor[nth];
-            // Walls between the part and its mirror images stay.
+            // Mapped back into the part, so that walls to the mirror images stay.
             let cell = (
                 if x < part.0 { x } else { self.maze.width - 1 - x },
                 if y < part.1 { y } else { self.maze.height - 1 - y },

@@ -1,4 +1,4 @@
-//! What happens when swimmers touch: bites, geese that hunt, goslings that are scattered.
+//! What happens when swimmers touch: pikes bite, geese send pikes home and scatter rivals.
 //!
 //! Called by `tick` after all have moved. Absent: inputs, which no meeting reads.
 
@@ -8,12 +8,12 @@ use crate::reed::Reed;
 use crate::water::{STEPS, TOUCH};
 use crate::{Chick, Gosling, PIKES, Pike, SEATS, Swim};
 
-/// Crumbs a pike sent home is worth.
+/// Points for a pike sent home.
 const PIKE_POINTS: u16 = 5;
-/// Cells within which a goose frightens pikes: twelve tiles.
-const FRIGHT_CELLS: u8 = 6;
+/// Distance, in cells, up to which a goose frightens pikes: six tiles, so that it reaches some.
+const FRIGHT_CELLS: u8 = 3;
 
-/// Places of all swimmers, for those that swim.
+/// Positions of all swimmers, none for those in nest or den.
 struct Places {
     chicks: [Option<(i32, i32)>; SEATS],
     pikes: [Option<(i32, i32)>; PIKES],
@@ -28,13 +28,13 @@ impl Places {
     }
 }
 
-/// Two swimmers touch on one edge or on two that meet; others are never this close.
+/// Whether two swimmers touch. Walls keep others farther apart than this, so positions suffice.
 #[inline]
 fn touch(one: (i32, i32), other: (i32, i32)) -> bool {
     (one.0 - other.0).abs() + (one.1 - other.1).abs() <= TOUCH
 }
 
-/// All meetings of a frame, by slot and then by number.
+/// Resolves all meetings of a frame, by slot and then by number of the pike.
 pub(crate) fn step(game: &mut Gosling, reed: &Reed) {
     frighten(game, reed);
     let places = Places::of(game, reed);
@@ -56,7 +56,7 @@ pub(crate) fn step(game: &mut Gosling, reed: &Reed) {
     }
 }
 
-/// Pikes near a goose turn back at once and are shy until it is a gosling again.
+/// Makes pikes near a goose turn back, and shy until it is a gosling again.
 fn frighten(game: &mut Gosling, reed: &Reed) {
     for slot in 0..SEATS {
         if !game.chicks[slot].is_goose() {
@@ -132,7 +132,7 @@ fn meet_rival(game: &mut Gosling, reed: &Reed, goose: usize, other: usize, place
 /// Points for a gosling and its brood.
 pub(crate) fn award(game: &mut Gosling, slot: usize, points: u16) {
     let chick = &mut game.chicks[slot];
-    // What a bot wins is not its player's.
+    // A bot's points do not count for the absent player whose slot it keeps.
     if chick.is_person() || chick.kept == 0 {
         chick.banked = chick.banked.saturating_add(points);
     }

@@ -1,52 +1,52 @@
 //! Pikes: how they choose their ways, dash and flee.
 //!
-//! Moved by `tick`, after the goslings. Absent: bites, which are meetings.
+//! Moved by `tick`, after the goslings. Absent: bites (`meet.rs`).
 
 use gaggle_kit::{Prng, State};
 
 use crate::reed::Reed;
 use crate::water::{EDGE, STEPS, Swimmer, Way, is_open, opposite, ways};
 
-/// Pikes of the great reed.
+/// Most pikes of a match, at 64 goslings.
 pub const PIKES: usize = 18;
-/// Units a frame at the start of a round.
+/// Speed at the start of a round, in units a frame.
 pub const SPEED: u16 = 592;
 /// Units a frame that every half minute adds.
 pub const SPEED_STEP: u16 = 8;
 /// Units a frame that the last half minute adds.
 pub const SPEED_LATE: u16 = 48;
-/// Units a frame of a dash.
+/// Speed in a dash, in units a frame.
 pub const DASH_SPEED: u16 = 672;
-/// Units a frame after a dash.
+/// Speed after a dash, in units a frame.
 pub const TIRED_SPEED: u16 = 480;
-/// Units a frame of a shy pike.
-pub const SHY_SPEED: u16 = 400;
-/// Frames of a dash, and with the rest after it.
+/// Speed of a shy pike (one that flees from a goose), in units a frame.
+pub const SHY_SPEED: u16 = 256;
+/// Frames of a dash and the rest after it together.
 pub const DASH_FRAMES: u8 = 75;
 /// Frames of rest after a dash.
 pub const TIRED_FRAMES: u8 = 45;
-/// Frames in the den after a goose.
+/// Frames in the den after a goose sent it home.
 pub const DEN_FRAMES: u16 = 240;
 /// Frames until the first pike comes, and from one to the next.
 pub const FIRST_FRAMES: u16 = 150;
 const EACH_FRAMES: u16 = 90;
-/// Units a pike sees: six tiles.
+/// Units up to which a pike sees prey: six tiles.
 const SIGHT: i32 = 3 * EDGE as i32;
-/// Cells within which a warden hunts: sixteen tiles.
+/// Distance, in cells, up to which a warden hunts: sixteen tiles.
 const WARDEN_CELLS: u8 = 8;
 /// Frames after which a warden swims to the next nest.
 const WARDEN_FRAMES: u32 = 600;
 
-/// How a pike chooses.
+/// How a pike chooses its way at a junction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Temper {
-    /// To the nearest gosling.
+    /// Towards the nearest gosling.
     Shadow,
-    /// To the junction the nearest will reach second.
+    /// Towards the second junction ahead of the nearest gosling.
     Cutter,
-    /// Between the nests, to the fullest gosling near.
+    /// Towards the gosling near it that carries most, or from nest to nest.
     Warden,
-    /// Anywhere, but to prey in sight.
+    /// Towards prey in sight, or at random.
     Drifter,
 }
 
@@ -136,7 +136,7 @@ pub struct Hunt<'a> {
 }
 
 impl Hunt<'_> {
-    /// The prey a swimmer sees: in the same straight water, ahead of it, six tiles away at most.
+    /// The first prey a swimmer sees: straight ahead, no wall between, up to six tiles away.
     pub fn in_sight(&self, at: Swimmer) -> Option<&Prey> {
         let (x, y) = self.reed.place(at);
         let (dx, dy) = STEPS[usize::from(at.heading & 3)];
@@ -149,7 +149,7 @@ impl Hunt<'_> {
         })
     }
 
-    /// Whether the water is open so many units ahead.
+    /// Whether there is no wall for this many units ahead.
     fn is_straight(&self, at: Swimmer, ahead: i32) -> bool {
         let (edge, mut cell) = (i32::from(EDGE), at.cell);
         let mut reached = -i32::from(at.way);
@@ -163,12 +163,12 @@ impl Hunt<'_> {
         true
     }
 
-    /// The nearest prey; of equals the one in the lower slot.
+    /// The nearest prey; if several are, that of the lowest slot.
     fn nearest(&self, cell: u16) -> Option<&Prey> {
         self.prey.iter().min_by_key(|prey| self.reed.distance(cell, prey.cell))
     }
 
-    /// The exit on the shortest way to a cell; of equals the lower way.
+    /// The exit on the shortest way to a cell; if several are, the one with the lowest number.
     fn towards(&self, cell: u16, target: u16, open: u8) -> Way {
         ways(open).min_by_key(|way| self.reed.distance(self.reed.next(cell, *way), target)).unwrap_or(0)
     }
@@ -176,7 +176,7 @@ impl Hunt<'_> {
     /// The exit a pike takes at a cell it reaches.
     pub fn choose(&self, which: usize, pike: &Pike, random: &mut Prng) -> Way {
         let Swimmer { cell, heading, .. } = pike.at;
-        // Nests are shut to pikes.
+        // Pikes never enter a nest.
         let shut = |way: &Way| self.reed.nest_at(self.reed.next(cell, *way)).is_some();
         let exits = ways(self.reed.exits(cell)).filter(|way| !shut(way)).fold(0, |set, way| set | 1 << way);
         if pike.shy > 0 {
@@ -204,7 +204,7 @@ impl Hunt<'_> {
                         (self.reed.exits(first.cell), first.heading, 0),
                     );
                     let second = self.reed.ahead(first.cell, on.heading).cell;
-                    // There already: the gosling comes.
+                    // The pike is at that junction, so it meets the gosling on its way.
                     let target = if second == cell { first.cell } else { second };
                     self.towards(cell, target, ahead)
                 }
@@ -213,7 +213,7 @@ impl Hunt<'_> {
             Temper::Warden => {
                 let near =
                     self.prey.iter().filter(|prey| self.reed.distance(cell, prey.cell) <= WARDEN_CELLS);
-                // Of equals the one in the lower slot.
+                // If several carry as much, that of the lowest slot.
                 match near.rev().max_by_key(|prey| prey.load) {
                     Some(prey) => self.towards(cell, prey.cell, ahead),
                     None => {

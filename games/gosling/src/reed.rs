@@ -1,17 +1,17 @@
-//! A reed bed: its maze with nests and den, and tables of distances and next junctions.
+//! A reed bed: a maze with nests and den, and tables of distances and next junctions.
 //!
-//! Made from seed and mode, shared by all copies of a state and no part of it. Absent: whatever
-//! changes during a round.
+//! Made from seed and mode. Copies of a state share it; it is not sent. Absent: what changes during
+//! a round.
 
 use crate::maze::Maze;
 use crate::water::{NOWHERE, STEPS, Swimmer, Way, is_open, opposite, ways};
 use crate::{EDGE, Mode};
 
-/// Tiles of the largest reed.
+/// Tiles of the largest reed bed.
 pub const TILES: usize = 81 * 49;
-/// Nests of a reed at most.
+/// Most nests of a reed bed.
 pub const NESTS: usize = 4;
-/// Distance of cells that are not connected, or further.
+/// Distance of cells that are not connected, or this far apart or more.
 pub const FAR: u8 = u8::MAX;
 
 /// The next junction on a way.
@@ -21,18 +21,18 @@ pub struct Ahead {
     pub cell: u16,
     /// The way a swimmer comes in.
     pub heading: Way,
-    /// Cells until there.
+    /// Number of cells on the way there.
     pub cells: u8,
 }
 
-/// All that is fixed during a round.
+/// All of the world that is fixed during a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reed {
     seed: u32,
     mode: Mode,
     width: usize,
     height: usize,
-    /// Cells of the part whose distances are kept; the others are its mirror images.
+    /// Columns and rows of the part whose distances are kept; the rest is its mirror image.
     part: (usize, usize),
     exits: Vec<u8>,
     next: Vec<[u16; 4]>,
@@ -43,6 +43,8 @@ pub struct Reed {
     den: [u16; 2],
     /// Open tiles on which crumbs can be.
     tiles: Vec<u16>,
+    /// Those of them on which crumbs grow.
+    beds: Vec<u16>,
 }
 
 impl Reed {
@@ -76,6 +78,7 @@ impl Reed {
             nests: nests.iter().map(|nest| index(*nest)).collect(),
             den: den.map(index),
             tiles: Vec::new(),
+            beds: Vec::new(),
             exits,
             next,
             distances,
@@ -84,11 +87,12 @@ impl Reed {
         for cell in (0..reed.exits.len() as u16).filter(|cell| !is_quiet(*cell)) {
             let exits = reed.exits(cell);
             reed.tiles.push(reed.tile_of(cell));
+            reed.beds.push(reed.tile_of(cell));
             for way in ways(exits).filter(|way| *way < 2) {
                 reed.tiles.push(reed.tile_beside(cell, way));
             }
         }
-        // Ways from quiet cells to the right and down.
+        // Ways right and down from nests and den, where no crumbs are.
         for cell in (0..reed.exits.len() as u16).filter(|cell| is_quiet(*cell)) {
             for way in ways(reed.exits(cell)).filter(|way| *way < 2) {
                 if !is_quiet(reed.next(cell, way)) {
@@ -130,14 +134,14 @@ impl Reed {
         self.exits(cell).count_ones() > 2
     }
 
-    /// The cell by an exit; a closed one leads nowhere but here.
+    /// The cell behind an exit; the cell itself if the exit is closed.
     #[inline]
     pub fn next(&self, cell: u16, way: Way) -> u16 {
         let next = self.next.get(usize::from(cell)).map_or(NOWHERE, |next| next[usize::from(way & 3)]);
         if next == NOWHERE { cell } else { next }
     }
 
-    /// Cells from one to the other by the shortest way.
+    /// Length of the shortest way between two cells, in cells.
     #[inline]
     pub fn distance(&self, from: u16, to: u16) -> u8 {
         let ((mut x, mut y), (mut to_x, mut to_y)) = (self.spot(from), self.spot(to));
@@ -153,7 +157,7 @@ impl Reed {
         self.distances.get(index).copied().unwrap_or(FAR)
     }
 
-    /// The first junction by an exit; a closed exit leads to the cell itself.
+    /// The first junction behind an exit; the cell itself if the exit is closed.
     pub fn ahead(&self, cell: u16, way: Way) -> Ahead {
         let here = Ahead { cell, heading: way & 3, cells: 0 };
         self.ahead.get(usize::from(cell)).map_or(here, |ahead| ahead[usize::from(way & 3)])
@@ -169,7 +173,7 @@ impl Reed {
         &self.nests
     }
 
-    /// The nest a cell is.
+    /// Number of the nest in a cell, if there is one.
     #[inline]
     pub fn nest_at(&self, cell: u16) -> Option<usize> {
         self.nests.iter().position(|nest| *nest == cell)
@@ -183,6 +187,11 @@ impl Reed {
     /// Tiles on which crumbs can be.
     pub fn tiles(&self) -> &[u16] {
         &self.tiles
+    }
+
+    /// Tiles on which crumbs grow: the middles of cells, so that a dozen takes a while.
+    pub fn beds(&self) -> &[u16] {
+        &self.beds
     }
 
     /// The tile of a cell's middle.
@@ -200,7 +209,7 @@ impl Reed {
         (i32::from(self.tile_of(cell)) + dx + dy * across).clamp(0, i32::from(NOWHERE)) as u16
     }
 
-    /// Place of a swimmer in units, from the middle of the first cell.
+    /// Position of a swimmer in units, from the middle of the first cell.
     #[inline]
     pub fn place(&self, at: Swimmer) -> (i32, i32) {
         let (x, y) = self.spot(at.cell);
@@ -215,7 +224,7 @@ impl Reed {
         if at.way > EDGE / 2 { self.next(at.cell, at.heading) } else { at.cell }
     }
 
-    /// Turns a swimmer round where it is.
+    /// A swimmer turned back where it is.
     #[must_use]
     pub fn turned(&self, at: Swimmer) -> Swimmer {
         if at.way == 0 {
@@ -225,7 +234,7 @@ impl Reed {
         Swimmer { cell, heading: opposite(at.heading), way: EDGE - at.way }
     }
 
-    /// The way round a bend: straight on if that is open, else any but back.
+    /// The way on in a cell with two exits: straight on if that is open, else round the bend.
     pub fn bend(&self, cell: u16, heading: Way) -> Way {
         let exits = self.exits(cell);
         if is_open(exits, heading) {

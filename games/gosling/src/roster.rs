@@ -1,6 +1,6 @@
-//! Players and bots coming and going: who plays which gosling.
+//! Which gosling is controlled by which player or bot, as they come and go.
 //!
-//! Called first in every tick. Absent: the network, the lobby.
+//! Called first in each tick. Absent: the network, the lobby.
 
 use gaggle_kit::{Slot, SlotSet};
 
@@ -11,17 +11,17 @@ use crate::round::nest_of;
 use crate::water::Swimmer;
 use crate::{Chick, Gosling, Seat, Swim};
 
-/// Bots of the first round.
+/// Fills the first round with bots.
 pub(crate) fn fill_at_start(game: &mut Gosling) {
     let seats = game.setup.mode.seats();
     for nth in 0..usize::from(game.setup.fill).min(seats) {
         let brood = (nth % game.setup.mode.broods()) as u8;
-        // Players come in at the lowest slots.
+        // Players get the lowest slots, so bots get the highest.
         game.chicks[seats - 1 - nth] = Chick { seat: Seat::Bot, brood, ..Chick::default() };
     }
 }
 
-/// Lets players in and out, and bots fill up.
+/// Lets players join and leave, and adds or removes at most one bot.
 pub(crate) fn step(game: &mut Gosling, present: SlotSet, reed: &Reed) {
     let seats = game.setup.mode.seats();
     for slot in 0..seats {
@@ -35,7 +35,7 @@ pub(crate) fn step(game: &mut Gosling, present: SlotSet, reed: &Reed) {
     fill(game, reed);
 }
 
-/// A bot swims on, with all the gosling carries.
+/// Hands a gosling, with all it carries, to a bot.
 fn leave(game: &mut Gosling, slot: usize) {
     let chick = &mut game.chicks[slot];
     (chick.seat, chick.kept) = (Seat::Bot, KEPT_FRAMES);
@@ -44,7 +44,7 @@ fn leave(game: &mut Gosling, slot: usize) {
     game.mark(mark);
 }
 
-/// One frame of a bot: what it keeps for a player is forgotten in the end.
+/// Counts down how long a bot keeps the figures of a player who left, and then clears them.
 fn cool(chick: &mut Chick) {
     if chick.kept > 0 {
         chick.kept -= 1;
@@ -81,8 +81,8 @@ fn join(game: &mut Gosling, slot: usize, reed: &Reed) {
     game.mark(mark);
 }
 
-/// The bot a joiner takes over: one of the brood with fewest players, in the joiner's slot if it is
-/// one, else in the lowest.
+/// The bot a joiner takes over, of the brood with fewest players: that of the joiner's slot if it
+/// is of that brood, else that of the lowest slot.
 fn bot_for(game: &Gosling, slot: usize) -> Option<usize> {
     let persons =
         |brood: u8| game.chicks.iter().filter(|chick| chick.is_person() && chick.brood == brood).count();
@@ -113,8 +113,8 @@ fn smallest_and_largest(game: &Gosling) -> (u8, u8) {
     (broods().min_by_key(size).unwrap_or(0), broods().rev().max_by_key(size).unwrap_or(0))
 }
 
-/// Goslings there should be: as many as bots fill up to, or so many that the brood with most
-/// players has equal rivals.
+/// Number of goslings there should be: that of the setup, or more so that all broods are as large
+/// as the one with most players.
 fn wanted(game: &Gosling) -> usize {
     let mut persons = [0; 4];
     for chick in game.chicks.iter().filter(|chick| chick.is_person()) {
@@ -123,11 +123,11 @@ fn wanted(game: &Gosling) -> usize {
     let mode = game.setup.mode;
     let most = persons.iter().copied().max().unwrap_or(0) * mode.broods();
     let fill = usize::from(game.setup.fill);
-    // Without bots, players are all there are.
+    // A setup without bots.
     if fill == 0 { game.persons() } else { fill.max(most).min(mode.seats()) }
 }
 
-/// One bot more, or less, or in another brood: never one that swims.
+/// Adds a bot, removes one or moves one to another brood; only bots that do not swim.
 fn fill(game: &mut Gosling, reed: &Reed) {
     let (here, wanted) = (game.swimmers(), wanted(game));
     let (small, large) = smallest_and_largest(game);

@@ -16,13 +16,13 @@ use crate::{Gosling, Mode, PIKES, Pike, SEATS};
 pub const FRAMES: u16 = 5_400;
 /// Frames of a second.
 pub const SECOND: u16 = 30;
-/// Frames of the hurried end.
+/// Frames at the end of a round in which crumbs count twice and pikes are faster.
 pub const LATE_FRAMES: u16 = 900;
 /// Frames a result is shown.
 pub const RESULT_FRAMES: u16 = 240;
-/// Frames left when most players want the next round.
+/// Most frames left of a result once most players want the next round.
 pub const HURRIED_FRAMES: u16 = 90;
-/// Frames a player must be here for a result that counts.
+/// Fewest frames of play after which a round counts for a player.
 pub const COUNTED_FRAMES: u16 = 1_800;
 
 /// What the match is doing.
@@ -35,7 +35,7 @@ pub enum Phase {
     Result,
 }
 
-/// How far the match is.
+/// Where the match is: phase, time left, round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Clock {
     /// What the match is doing.
@@ -46,12 +46,12 @@ pub struct Clock {
     pub round: u16,
     /// Players who want the next round, one bit a slot.
     pub wanting: u64,
-    /// Who leads: a brood, or in `free` a slot, plus one; 0 for none yet.
+    /// The leading brood (in `Mode::Free` slot) plus one; 0 for none yet.
     pub leader: u8,
 }
 
 impl Clock {
-    /// Whether the hurried end has begun.
+    /// Whether the last `LATE_FRAMES` of a round have begun.
     pub const fn is_late(&self) -> bool {
         matches!(self.phase, Phase::Round) && self.left <= LATE_FRAMES
     }
@@ -79,7 +79,7 @@ pub(crate) fn begin(game: &mut Gosling) {
     game.mark(Mark::at(Kind::Begin, 0, reed.den()[0]).worth(round.min(255) as u8));
 }
 
-/// The nest of a gosling: that of its brood, in `free` by slot.
+/// The nest of a gosling: that of its brood, in `Mode::Free` by slot.
 pub fn nest_of(mode: Mode, brood: u8, slot: usize, nests: &[u16]) -> u16 {
     let nth = if mode == Mode::Free { slot } else { usize::from(brood) };
     nests.get(nth % nests.len().max(1)).copied().unwrap_or(0)
@@ -137,7 +137,7 @@ fn finish(game: &mut Gosling, den: u16) {
     game.mark(Mark::at(Kind::Over, 0, den));
 }
 
-/// Broods, or in `free` slots, that would win now: most banked, then fewest caught.
+/// Broods (in `Mode::Free` slots) that would win now: by most points, then by fewest catches.
 pub fn winners(game: &Gosling) -> Vec<usize> {
     let mode = game.setup.mode;
     let count = if mode == Mode::Free { SEATS } else { mode.broods() };
@@ -160,7 +160,7 @@ pub fn winners(game: &Gosling) -> Vec<usize> {
     (0..count).filter(is_playing).filter(|nth| Some(rank(*nth)) == best).collect()
 }
 
-/// Marks the lead when it changes.
+/// Pushes a mark when the lead changes.
 pub(crate) fn follow_lead(game: &mut Gosling) {
     let scores: &mut dyn Iterator<Item = (usize, u16)> = match game.setup.mode {
         Mode::Free => &mut game.chicks.iter().map(|chick| chick.banked).enumerate(),

@@ -1,13 +1,14 @@
 //! The game as a picture: what is drawn where, and what is heard. Reads the state, never writes it.
 //!
-//! Called by pages and tools. What drifts and glimmers is a function of the frame and of what
-//! happened; only the camera remembers where it was. Absent: rules.
+//! Called by pages and tools. Animations are functions of frame and marks; only the camera has a
+//! state. Absent: rules.
 
 // Pictures are looked at, never simulated.
 #![allow(clippy::float_arithmetic)]
 
 mod actors;
 mod camera;
+mod easing;
 mod figures;
 mod hud;
 mod map;
@@ -22,6 +23,7 @@ use crate::cue::Kind;
 use crate::{Gosling, Reed, SEATS, Wish};
 
 use camera::Camera;
+use easing::Easing;
 use figures::Figures;
 use scenery::Scenery;
 
@@ -35,20 +37,27 @@ pub const USUAL_NAMES: [&str; 16] = [
     "Sorrel", "Tansy", "Yarrow", "Dock",
 ];
 
+/// Frames a player reads that a wish came too late, and from one time to the next.
+const LATE_FRAMES: u32 = 90;
+const LATE_AGAIN_FRAMES: u32 = 300;
+
 /// What changes the picture from one screen to another.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Audience<'a> {
-    /// What the slots are called; empty or missing for none.
+    /// Names of players by slot; empty or missing for none.
     pub names: &'a [&'a str],
-    /// Which slots are played here, one bit each.
+    /// Slots of this screen's players, one bit each.
     pub own: u64,
     /// What the first own player wishes now: the picture shows where it leads.
     pub wish: Wish,
-    /// The slot to look at without an own one; none for the fullest gosling.
+    /// Slot to follow if none is own; none for the gosling that carries most.
     pub watched: Option<usize>,
     /// The code of the room; empty for none.
     pub room: &'a str,
-    /// Less motion: no lead and no glide of the camera, no glints, no blinking, no shake.
+    /// A wish of an own player came too late since the last picture: the picture says so, once
+    /// in ten seconds.
+    pub late: bool,
+    /// Less motion: a camera that steps, no glints, no blinking, no shake.
     pub calm: bool,
     /// Captions are left out.
     pub plain: bool,
@@ -62,14 +71,14 @@ impl Audience<'_> {
         slot < SEATS && self.own >> slot & 1 == 1
     }
 
-    /// The slot the picture is about.
+    /// The slot the camera follows.
     pub fn hero(&self, game: &Gosling) -> usize {
         let own = self.own.trailing_zeros() as usize;
         let is_here = |slot: &usize| *slot < SEATS && game.chicks[*slot].is_here();
         Some(own).filter(is_here).or(self.watched.filter(is_here)).unwrap_or_else(|| fullest(game))
     }
 
-    /// What a slot is called.
+    /// Name to show for a slot.
     pub fn name(&self, slot: usize) -> &str {
         match self.names.get(slot) {
             Some(name) if !name.is_empty() => name,
@@ -92,6 +101,9 @@ pub struct Stage {
     figures: Figures,
     scenery: Scenery,
     camera: Camera,
+    easing: Easing,
+    /// The frame in which a player was told last of a wish that came too late.
+    late: Option<u32>,
     pictures: u64,
 }
 
@@ -100,7 +112,16 @@ impl Stage {
     pub fn new(view: View) -> Stage {
         let mut album = Album::default();
         let figures = Figures::bake(&mut album);
-        Stage { view, album, figures, scenery: Scenery::default(), camera: Camera::new(view), pictures: 0 }
+        Stage {
+            view,
+            album,
+            figures,
+            scenery: Scenery::default(),
+            camera: Camera::new(view),
+            easing: Easing::default(),
+            late: None,
+            pictures: 0,
+        }
     }
 
     /// The images scenes of this stage refer to.
@@ -123,7 +144,7 @@ impl Stage {
         self.camera.seen()
     }
 
-    /// Draws `now`, or a moment so much (0 to 1) of a frame after `before`.
+    /// Draws the moment `between` (0 to 1) of the way from `before` to `now`.
     pub fn draw(
         &mut self,
         now: &Gosling,
@@ -136,7 +157,10 @@ impl Stage {
         self.pictures += 1;
         let reed = now.reed();
         let hero = audience.hero(now);
-        let moment = Moment { now, before, between: between.clamp(0.0, 1.0), reed: &reed };
+        self.easing.follow(now, &reed);
+        self.note_late(now.frame, audience.late);
+        let (between, easing) = (between.clamp(0.0, 1.0), &self.easing);
+        let moment = Moment { now, before, between, reed: &reed, easing };
         self.camera.follow(&moment, hero, audience);
         self.scenery.prepare(&reed, now, &self.camera, &mut self.album);
         let mut painter = Painter {
@@ -147,6 +171,7 @@ impl Stage {
             moment,
             audience,
             hero,
+            is_late: self.late.is_some_and(|since| now.frame.wrapping_sub(since) < LATE_FRAMES),
         };
         actors::world(&mut painter);
         let shake = if audience.calm { 0.0 } else { shake(now, audience) };
@@ -160,6 +185,13 @@ impl Stage {
         }
         sounds::cues(now, &reed, audience, hero, &mut scene.cues);
     }
+
+    /// A player is told once in ten seconds.
+    fn note_late(&mut self, frame: u32, is_late: bool) {
+        if is_late && self.late.is_none_or(|since| frame.wrapping_sub(since) >= LATE_AGAIN_FRAMES) {
+            self.late = Some(frame);
+        }
+    }
 }
 
 /// Two states and a moment between them.
@@ -169,6 +201,7 @@ struct Moment<'a> {
     before: &'a Gosling,
     between: f32,
     reed: &'a Reed,
+    easing: &'a Easing,
 }
 
 impl Moment<'_> {
@@ -177,7 +210,7 @@ impl Moment<'_> {
         (place.0 as f32 / 256.0 + 24.0, place.1 as f32 / 256.0 + 24.0)
     }
 
-    /// A place between two frames, in pixels; what jumped is where it is.
+    /// A place between two frames, in pixels; a jump is not interpolated.
     fn place(&self, before: (i32, i32), now: (i32, i32)) -> (f32, f32) {
         let has_jumped = (before.0 - now.0).abs() + (before.1 - now.1).abs() > 2_048;
         let part = if has_jumped { 1.0 } else { self.between };
@@ -188,7 +221,8 @@ impl Moment<'_> {
     /// Where a gosling is shown.
     fn chick(&self, slot: usize) -> (f32, f32) {
         let [before, now] = [self.before, self.now].map(|game| self.reed.place(game.chicks[slot].at));
-        self.place(before, now)
+        let eased = self.easing.place(slot, self.time(), Moment::pixels(now));
+        eased.unwrap_or_else(|| self.place(before, now))
     }
 
     /// Where a pike is shown.
@@ -211,8 +245,10 @@ struct Painter<'a> {
     camera: &'a Camera,
     moment: Moment<'a>,
     audience: &'a Audience<'a>,
-    /// The slot the picture is about.
+    /// The slot the camera follows.
     hero: usize,
+    /// Its player is told that a wish came too late.
+    is_late: bool,
 }
 
 impl Painter<'_> {
@@ -223,7 +259,7 @@ impl Painter<'_> {
     }
 }
 
-/// Everything moves by two pixels when one's own gosling is caught.
+/// Pixels by which the picture shakes when an own gosling is caught.
 fn shake(game: &Gosling, audience: &Audience<'_>) -> f32 {
     let is_hit = |kind, who: u8| kind == Kind::Caught && audience.is_own(who.into());
     let hit = game.marks.recent(game.frame, 6).find(|mark| is_hit(mark.kind, mark.who));
@@ -245,13 +281,13 @@ fn shift(items: &mut [Item], right: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Mode, Setup};
+    use crate::{Mode, Setup, round};
     use gaggle_kit::{Frame, SlotSet};
     use gaggle_scene::Canvas;
     use gaggle_timeline::{Game, Inputs};
 
-    fn played(mode: Mode, frames: u32, mut each: impl FnMut(&Gosling, &Gosling)) {
-        let mut game = Gosling::new(Setup { round_frames: 900, ..Setup::of(mode) }, 3);
+    fn played(mode: Mode, frames: u32, round_frames: u16, mut each: impl FnMut(&Gosling, &Gosling)) {
+        let mut game = Gosling::new(Setup { round_frames, ..Setup::of(mode) }, 3);
         for frame in (1..=frames).map(Frame::new) {
             let before = game.clone();
             game.tick(&Inputs::confirmed(
@@ -269,7 +305,7 @@ mod tests {
             let view = View::fit(1280, 720, WIDTH, HEIGHT);
             let (mut stage, mut scene) = (Stage::new(view), Scene::default());
             let mut canvas = Canvas::new(view);
-            played(mode, 1_200, |now, before| {
+            played(mode, 1_200, 900, |now, before| {
                 if now.frame.is_multiple_of(100) {
                     let calm = now.frame.is_multiple_of(200);
                     let audience = Audience { calm, own: 1, room: "FENWIK", ..Audience::default() };
@@ -282,37 +318,68 @@ mod tests {
         }
     }
 
+    /// Texts of a scene, with their places.
+    fn texts(scene: &Scene) -> impl Iterator<Item = (&str, f32, f32)> {
+        scene.art.iter().filter_map(|item| match item {
+            Item::Text { words, x, y, .. } => Some((scene.text_of(*words), *x, *y)),
+            _ => None,
+        })
+    }
+
     #[test]
-    fn upright_phone_always_shows_own_gosling_and_clock() {
+    fn upright_phone_shows_gosling_load_and_clock_all_round() {
         let view = View::at_scale(390, 844, WIDTH, HEIGHT, 2, 2);
         let (mut stage, mut scene) = (Stage::new(view), Scene::default());
-        let mut outside = 0;
-        played(Mode::Broods, 900, |now, before| {
+        let (mut outside, mut loads) = (0, [0; 13]);
+        let on_screen = |x: f32, y: f32| {
+            let (x, y) = (x as i32 + view.left, y as i32 + view.top);
+            (0..view.art_width).contains(&x) && (0..view.art_height).contains(&y)
+        };
+        played(Mode::Broods, round::FRAMES.into(), round::FRAMES, |now, before| {
+            if now.clock.phase == crate::Phase::Result {
+                return;
+            }
             let audience = Audience { own: 1, ..Audience::default() };
             stage.draw(now, before, 1.0, &audience, &mut scene);
             let (left, top, width, height) = stage.seen();
-            let (x, y) = Moment::pixels(stage_place(now));
+            let (x, y) = Moment::pixels(now.reed().place(now.chicks[0].at));
             let is_seen = (left + 8..left + width - 8).contains(&(x as i32))
                 && (top + 8..top + height - 8).contains(&(y as i32));
             // The way home after a bite is a glide.
             outside += u32::from(!is_seen && now.chicks[0].is_swimming());
-            let texts = || {
-                scene.art.iter().filter_map(|item| match item {
-                    Item::Text { words, x, y, .. } => Some((scene.text_of(*words), *x, *y)),
-                    _ => None,
-                })
-            };
-            let clock = texts().find(|(text, ..)| text.contains(':')).expect("a clock");
-            let on_screen = |x: f32, y: f32| {
-                let (x, y) = (x as i32 + view.left, y as i32 + view.top);
-                (0..view.art_width).contains(&x) && (0..view.art_height).contains(&y)
-            };
+            let clock = texts(&scene).find(|(text, ..)| text.contains(':')).expect("a clock");
             assert!(on_screen(clock.1, clock.2), "{clock:?}");
+            // A full square for each crumb carried, all of them on the screen.
+            let squares = scene.art.iter().filter(|item| match item {
+                Item::Fill { x, y, width, height, color, .. } => {
+                    (*width, *height) == (4.0, 4.0)
+                        && *color == gaggle_scene::palette::MOON
+                        && on_screen(*x, *y)
+                        && on_screen(*x + 3.0, *y + 3.0)
+                }
+                _ => false,
+            });
+            assert_eq!(squares.count(), usize::from(now.chicks[0].load), "frame {}", now.frame);
+            loads[usize::from(now.chicks[0].load)] += 1;
         });
         assert_eq!(outside, 0, "frames in which it was outside of the view");
+        assert!(loads.iter().filter(|frames| **frames > 0).count() > 8, "{loads:?}");
     }
 
-    fn stage_place(game: &Gosling) -> (i32, i32) {
-        game.reed().place(game.chicks[0].at)
+    #[test]
+    fn late_wish_is_told_once_in_ten_seconds() {
+        let view = View::fit(1280, 720, WIDTH, HEIGHT);
+        let (mut stage, mut scene) = (Stage::new(view), Scene::default());
+        let mut told = Vec::new();
+        played(Mode::Broods, 700, 900, |now, before| {
+            let late = [200, 250, 350, 600].contains(&now.frame);
+            let audience = Audience { own: 1, late, ..Audience::default() };
+            stage.draw(now, before, 1.0, &audience, &mut scene);
+            if texts(&scene).any(|(text, ..)| text == "Your turn came too late.") {
+                told.push(now.frame);
+            }
+        });
+        let wanted: Vec<u32> = (200..290).chain(600..690).collect();
+        assert_eq!(told, wanted);
     }
 }

@@ -15,13 +15,13 @@ use crate::water::{EDGE, NOWHERE, Swimmer, TILE, Way, ways};
 use crate::wish::{self, Turn};
 use crate::{Chick, Gosling, Mode, PIKES, Phase, SEATS, Seat, Swim, Wish, meet, roster};
 
-/// Frames between two questions in the nest, and under the result.
-const NEST_ASKED: u32 = 3;
+/// Frames between two questions to a player: in the nest, and while the result is shown.
+const NEST_ASKED: u32 = 12;
 const AGAIN_ASKED: u32 = 6;
-/// Frames from one growth of crumbs to the next, and from one crust to the next.
+/// Frames from one growth of crumbs to the next, and from one crust (five crumbs) to the next.
 const GROWTH_FRAMES: u32 = 30;
-const CRUST_FRAMES: u32 = 300;
-/// What a full load is worth at home.
+const CRUST_FRAMES: u32 = 600;
+/// Points for a full load that is brought home.
 const DOZEN: u16 = 15;
 /// Frames a nest of `free` rests after it took crumbs.
 const REST_FRAMES: u8 = 240;
@@ -73,7 +73,7 @@ pub(crate) fn step(game: &mut Gosling, inputs: &Inputs<'_, Wish>) {
     round::follow_lead(game);
 }
 
-/// Under the result: who wants the next round.
+/// While the result is shown: asks which players want the next round.
 fn ask_again(game: &mut Gosling, inputs: &Inputs<'_, Wish>) {
     if !game.frame.is_multiple_of(AGAIN_ASKED) {
         return;
@@ -135,7 +135,7 @@ fn wait(game: &mut Gosling, reed: &Reed, slot: usize, inputs: &Inputs<'_, Wish>)
     }
 }
 
-/// Swims on, and turns where a cell is reached.
+/// Moves a gosling ahead; in the middle of a cell it turns.
 fn advance(game: &mut Gosling, reed: &Reed, slot: usize, inputs: &Inputs<'_, Wish>) -> Passed {
     let chick = &mut game.chicks[slot];
     (chick.safe, chick.dizzy) = (chick.safe.saturating_sub(1), chick.dizzy.saturating_sub(1));
@@ -169,7 +169,7 @@ fn advance(game: &mut Gosling, reed: &Reed, slot: usize, inputs: &Inputs<'_, Wis
     passed
 }
 
-/// The way a gosling takes at the cell it has reached.
+/// The way a gosling takes in the middle of the cell it has reached.
 fn decide(game: &mut Gosling, reed: &Reed, slot: usize, inputs: &Inputs<'_, Wish>) -> Turn {
     let chick = &game.chicks[slot];
     let (Swimmer { cell, heading, .. }, stale) = (chick.at, chick.stale);
@@ -221,7 +221,9 @@ fn pikes(game: &mut Gosling, reed: &Reed) {
                 pike.timer = pike.timer.saturating_sub(1);
                 if pike.timer == 0 {
                     pike.is_out = true;
-                    pike.at = Swimmer::at(reed.den()[which % 2], 0);
+                    // Each leaves its den by either side.
+                    let side = game.random.below(2) as usize;
+                    pike.at = Swimmer::at(reed.den()[side], [2, 0][side]);
                     pike.at.heading = hunt.choose(which, &pike, &mut game.random);
                 }
             }
@@ -243,13 +245,13 @@ fn pikes(game: &mut Gosling, reed: &Reed) {
     }
 }
 
-/// Units a frame of a pike that cruises now.
+/// Speed, in units a frame, of a pike that neither dashes nor flees.
 fn pace(game: &Gosling) -> u16 {
     let played = game.setup.round_frames.saturating_sub(game.clock.left);
     SPEED + SPEED_STEP * (played / LATE_FRAMES) + if game.clock.is_late() { SPEED_LATE } else { 0 }
 }
 
-/// A nest takes what is carried there.
+/// Turns the load of a gosling at its nest into points.
 fn bank(game: &mut Gosling, reed: &Reed, slot: usize, cell: u16) {
     let Some(nest) = reed.nest_at(cell).filter(|_| cell != NOWHERE) else { return };
     let chick = &mut game.chicks[slot];
@@ -268,7 +270,7 @@ fn bank(game: &mut Gosling, reed: &Reed, slot: usize, cell: u16) {
     game.mark(Mark::at(Kind::Bank, slot, cell).worth(points as u8));
 }
 
-/// Takes what lies where a gosling swam.
+/// Lets a gosling take crumbs, crusts and feathers it swam over.
 fn eat(game: &mut Gosling, slot: usize, passed: Passed) {
     let (worth, frame) = (if game.clock.is_late() { 2 } else { 1 }, game.frame as u16);
     for tile in passed.tiles {
@@ -291,7 +293,7 @@ fn eat(game: &mut Gosling, slot: usize, passed: Passed) {
     }
 }
 
-/// Crumbs grow again, and crusts fall.
+/// Lets crumbs grow again, away from goslings, and lays crusts.
 fn grow(game: &mut Gosling, reed: &Reed) {
     if game.frame.is_multiple_of(GROWTH_FRAMES) {
         let across = reed.tile_size().0 as i32;
@@ -310,7 +312,7 @@ fn grow(game: &mut Gosling, reed: &Reed) {
     }
 }
 
-/// The way a player's gosling would take at its next cell, for pages that show it.
+/// The next cell of a player's gosling and the way it would take there, for pages that show it.
 pub fn foresee(game: &Gosling, reed: &Reed, slot: usize, wish: Wish) -> (u16, Way) {
     let chick = &game.chicks[slot];
     let cell = reed.next(chick.at.cell, chick.at.heading);

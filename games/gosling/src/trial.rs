@@ -1,6 +1,8 @@
-//! Whole rounds of bots, in numbers: what the balance of the game is judged by.
+//! Figures of whole rounds, by which the game is balanced.
 //!
-//! Called by tests and by `examples/balance.rs`. Absent: rules, judgment.
+//! Called by tests, by `examples/balance.rs` and by the lab. Absent: rules, judgment (`summary`).
+
+pub mod summary;
 
 use gaggle_kit::{Frame, SlotSet};
 use gaggle_timeline::{Game, Inputs};
@@ -18,13 +20,13 @@ pub struct Crew {
     pub mode: Mode,
     /// How good the bots are; none for all three in turn.
     pub strength: Option<Strength>,
-    /// Players who only press, in the lowest slots.
+    /// Modeled players (`press.rs`), in the lowest slots.
     pub pressers: usize,
     /// Whether the player in slot 0 never presses.
     pub is_idle: bool,
 }
 
-/// What one gosling's round came to.
+/// Figures of one gosling in a round.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Share {
     /// How good its bot is.
@@ -37,20 +39,20 @@ pub struct Share {
     pub goose: u16,
 }
 
-/// What one round came to.
+/// Figures of one round.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
     /// The goslings that played it, by slot.
     pub shares: Vec<Share>,
     /// Points of the broods.
     pub scores: [u16; 4],
-    /// Loads when caught by a pike, and when scattered by a goose.
+    /// Loads lost to pikes and to geese.
     pub lost: [Vec<u8>; 2],
     /// Loads brought home.
     pub homes: Vec<u8>,
-    /// Feathers found, and pikes sent home.
+    /// Number of feathers found.
     pub feathers: u32,
-    /// Pikes sent home.
+    /// Number of pikes sent home.
     pub sent: u32,
     /// Times the lead changed with less than half of the round left.
     pub late_leads: u32,
@@ -85,7 +87,7 @@ pub fn run(crew: Crew, seed: u64) -> Run {
         run.frames += 1;
         note(&mut run, &game, &loads);
         if game.clock.left == round::FRAMES / 2 {
-            run.uneaten = game.crumbs.count() * 100 / reed.tiles().len() as u32;
+            run.uneaten = game.crumbs.count() * 100 / reed.beds().len() as u32;
         }
     }
     for (slot, share) in run.shares.iter_mut().enumerate() {
@@ -130,14 +132,14 @@ fn note(run: &mut Run, game: &Gosling, loads: &[u8; SEATS]) {
     }
 }
 
-/// The number below which so many percent lie; 0 of none.
+/// The given percentile; 0 if there are no numbers.
 pub fn quantile(numbers: impl Iterator<Item = u32>, percent: usize) -> u32 {
     let mut sorted: Vec<u32> = numbers.collect();
     sorted.sort_unstable();
     sorted.get(sorted.len() * percent / 100).or(sorted.last()).copied().unwrap_or(0)
 }
 
-/// The middle one of some numbers; 0 of none.
+/// The median; 0 if there are no numbers.
 pub fn median(numbers: impl Iterator<Item = u32>) -> u32 {
     quantile(numbers, 50)
 }

@@ -1,12 +1,12 @@
-//! Places in the reeds: ways, cells, and a swimmer between two of them.
+//! Places in the maze: cells, ways (directions), and swimmers between two cells.
 //!
 //! Used by all parts of the simulation. Absent: which ways are open, who swims.
 
 use gaggle_kit::State;
 
-/// Units of a pixel.
+/// Units of a pixel. A unit is the fixed point of all positions.
 pub const PX: i32 = 256;
-/// Units from the middle of a cell to the next: two tiles of sixteen pixels.
+/// Units from the middle of a cell to that of the next: two tiles of sixteen pixels.
 pub const EDGE: u16 = 8_192;
 /// Units of a tile.
 pub const TILE: i32 = 4_096;
@@ -18,7 +18,7 @@ pub const NOWHERE: u16 = u16::MAX;
 /// A way out of a cell: 0 right, 1 down, 2 left, 3 up.
 pub type Way = u8;
 
-/// Steps across and down of each way.
+/// Columns and rows that a step in each way moves.
 pub const STEPS: [(i32, i32); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
 
 /// The way back.
@@ -36,15 +36,15 @@ pub fn ways(exits: u8) -> impl Iterator<Item = Way> {
     (0..4).filter(move |way| is_open(exits, *way))
 }
 
-/// Where a swimmer is: behind it a cell, ahead the next.
+/// Place of a gosling or pike: on the way from the middle of a cell to that of the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Swimmer {
     /// The cell behind it.
     pub cell: u16,
-    /// The way it swims.
+    /// The direction it swims in.
     #[state(range = 0..=3)]
     pub heading: Way,
-    /// Units from the cell behind.
+    /// Units from the middle of `cell`.
     #[state(range = 0..=EDGE - 1)]
     pub way: u16,
 }

@@ -6,11 +6,11 @@ use gaggle_kit::Input;
 
 use crate::water::{Way, is_open, opposite};
 
-/// One player's input: the way last pressed. Pages change it with a press only, so silence means
-/// "unchanged", which is what peers predict.
+/// One player's input: the way last pressed. It changes with a press only, so peers predict it as
+/// unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Input)]
 pub struct Wish {
-    /// 0 right, 1 down, 2 left, 3 up, 4 none yet; 8 more if the same way was pressed once more.
+    /// 0 right, 1 down, 2 left, 3 up, 4 none yet. Bit 3 flips when the same way is pressed again.
     pub way: u8,
     /// Held while the result is shown: the player wants the next round.
     pub again: bool,
@@ -22,14 +22,14 @@ impl Default for Wish {
     }
 }
 
-/// What a gosling knows of an old wish: 0 nothing, else the byte of a wish that only bends turned
-/// into a wish to go back, plus one.
+/// A wish to ignore, as its byte plus one; 0 for none. A wish is stale when its way means "back"
+/// only because the water bent: the player pressed it before, to go on.
 pub type Stale = u8;
 
 impl Wish {
-    /// The way of a wish that was never pressed.
+    /// The way of a player who has not pressed any.
     pub const NO_WAY: u8 = 4;
-    /// Added to a way that is pressed once more.
+    /// Bit that flips when the same way is pressed again.
     const ONCE_MORE: u8 = 8;
 
     /// A wish for a way.
@@ -56,17 +56,17 @@ impl Wish {
     }
 }
 
-/// What a gosling does at a cell: its new heading, and what it knows of the wish.
+/// What a gosling does at a cell: its new heading, and the wish that is stale from then on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
 pub struct Turn {
     /// The new heading.
     pub heading: Way,
-    /// The wish to go back that is none.
+    /// The wish to ignore from now on.
     pub stale: Stale,
 }
 
-/// At a junction: the wish if that exit is open, else straight on, else right hand, else left hand.
-/// A wish that only bends made a wish to go back is no wish.
+/// Question at a junction: the wished exit if it is open and the wish is not stale, else straight
+/// on, else right, else left.
 pub fn turn(wish: Wish, (exits, heading, stale): (u8, Way, Stale)) -> Turn {
     let way = wish.direction();
     let is_old = way == opposite(heading) && stale == wish.stale();
@@ -78,8 +78,8 @@ pub fn turn(wish: Wish, (exits, heading, stale): (u8, Way, Stale)) -> Turn {
     Turn { heading: ahead, stale: if is_old && ahead == heading { stale } else { 0 } }
 }
 
-/// At a cell with two exits, where `ahead` is the way on: back or not. The answer is all that
-/// matters, so a wish for another way costs no rollback here.
+/// Question at a cell with two exits: turn back if that is wished, else go on to `ahead`. All other
+/// wishes have one answer, so a wrong prediction among them causes no rollback.
 pub fn pass(wish: Wish, (heading, ahead, stale): (Way, Way, Stale)) -> Turn {
     let way = wish.direction();
     if way == opposite(heading) {
@@ -91,12 +91,12 @@ pub fn pass(wish: Wish, (heading, ahead, stale): (Way, Way, Stale)) -> Turn {
     Turn { heading: ahead, stale: if way == opposite(ahead) { wish.stale() } else { 0 } }
 }
 
-/// In the nest: the exit to leave by, 4 to wait.
+/// Question in the nest: the exit to leave by, or 4 to wait.
 pub fn out(wish: Wish, exits: u8) -> u8 {
     if is_open(exits, wish.direction()) { wish.direction() } else { Wish::NO_WAY }
 }
 
-/// Under the result: whether the player wants the next round.
+/// Question while the result is shown: whether the player wants the next round.
 pub fn again(wish: Wish, (): ()) -> bool {
     wish.again
 }

@@ -23,7 +23,7 @@ pub struct Bot {
     /// Position at its last check for progress.
     was: Vec2,
     think: u16,
-    /// Number of the delivery it prefers today.
+    /// Which of the deliveries to make it works on.
     errand: u8,
 }
 

@@ -1,4 +1,4 @@
-//! What a screen shows while no player is there: four bots, one flight after another.
+//! Demo behind the menu: four bots, one flight after another.
 //!
 //! Called by the menu. Absent: sounds, words.
 
@@ -12,10 +12,10 @@ use crate::{Phase, SEATS, Setup, Skein};
 
 /// Frames of one flight: forty seconds of waves, or of a boss.
 const FRAMES: u32 = 2_400;
-/// Bots of the skein.
+/// Number of bots.
 const CREW: usize = 4;
-/// Stages and waves to begin with, one after another; wave 8 is the boss. It has half its hurts,
-/// or bots would not show how it ends.
+/// Stages and waves to begin with, one after another. Wave 8 is the boss, with half its hit points,
+/// so that bots show how it ends.
 const BEGINNINGS: [(u8, u8); 2] = [(2, 2), (4, 8)];
 
 /// Bots in flight.
@@ -29,7 +29,7 @@ pub struct Attract {
 }
 
 impl Attract {
-    /// The first of many flights. Equal seeds show the same.
+    /// A demo at its first flight. Equal seeds give equal demos.
     pub fn new(seed: u64) -> Attract {
         Attract::round(seed, 0)
     }
@@ -42,12 +42,12 @@ impl Attract {
         Attract { seed, round, game, before: game, bots: bots.collect() }
     }
 
-    /// The flight at this moment.
+    /// Current state of the flight.
     pub fn game(&self) -> &Skein {
         &self.game
     }
 
-    /// One frame of it.
+    /// Runs one frame.
     pub fn step(&mut self) {
         if self.game.frame >= FRAMES || self.game.course.phase == Phase::Over {
             *self = Attract::round(self.seed, self.round + 1);
@@ -63,13 +63,13 @@ impl Attract {
         }
     }
 
-    /// The place most worth seeing, in pixels: the point of the V.
+    /// Most active place, in pixels: the leader of the V.
     pub fn liveliest(&self) -> (i32, i32) {
         let point = self.game.geese.iter().max_by_key(|goose| goose.wake.followers);
         point.map_or((200, 180), |goose| (goose.x / PX + 40, goose.y / PX))
     }
 
-    /// The flight as a picture, so much (0 to 1) of a frame after the last but one.
+    /// Draws the moment at this fraction, 0 to 1, between the last two frames.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { calm, plain: true, bare: true, ..Audience::default() };
         stage.draw(&self.game, &self.before, between, &audience, scene);

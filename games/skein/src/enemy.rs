@@ -1,7 +1,7 @@
 //! Enemies: six kinds, how each flies and what it fires.
 //!
-//! Sent by `script`, moved by `step`, hit through `strike`. Absent: bosses, scores, when they
-//! come.
+//! Sent by `script`, moved by `step`, hit through `strike`. Absent: bosses, scores, times of
+//! arrival.
 
 use gaggle_kit::bytemuck::{Pod, Zeroable};
 use gaggle_kit::{Angle, Prng, State};
@@ -12,17 +12,17 @@ use crate::goose::{FLOCK, Goose};
 use crate::quill::Quills;
 use crate::sky::{BOTTOM, PX, Spot, TOP, WIDTH, aim, at, boxed, toward};
 
-/// Enemies at most.
+/// Most enemies in the air.
 pub const ENEMIES: usize = 96;
-/// Width of a column in which quills look for enemies, in units.
+/// Width of the columns by which quills find enemies, in units.
 const COLUMN: i32 = 32 * PX;
-/// Columns from the left edge on.
+/// Number of columns, from the left edge.
 const COLUMNS: usize = 22;
 /// Height and period of a ribbon, in pixels.
 const RIBBON: (i32, i32) = (34, 220);
-/// Frames a struck enemy is drawn bright.
+/// Frames for which a struck enemy is drawn bright.
 const HURT_FRAMES: u8 = 4;
-/// Units a frame at which those that are left fly off before a boss.
+/// Speed at which the remaining ones flee before a boss, in units per frame.
 const FLEE: i32 = 704;
 
 /// A kind of enemy.
@@ -31,7 +31,7 @@ const FLEE: i32 = 704;
 pub enum Foe {
     /// A starling of a ribbon.
     Starling = 1,
-    /// A moth: flies at breath.
+    /// A moth: flies at the goose with the most breath.
     Moth = 2,
     /// A lantern: hangs and turns.
     Lantern = 3,
@@ -43,14 +43,14 @@ pub enum Foe {
     Stormcock = 6,
 }
 
-/// What all of a kind have in common.
+/// Properties of a kind of enemy.
 #[derive(Debug, Clone, Copy)]
 pub struct Traits {
-    /// Hurts it takes.
+    /// Hit points of a new one.
     pub hp: u16,
-    /// Points for it.
+    /// Points for destroying it.
     pub points: u32,
-    /// Half its body, in pixels.
+    /// Half the width and height of its body, in pixels.
     pub half: (i32, i32),
 }
 
@@ -68,7 +68,7 @@ impl Foe {
         }
     }
 
-    /// What all of this kind have in common.
+    /// Properties of this kind.
     pub const fn traits(self) -> Traits {
         let (hp, points, half) = match self {
             Foe::Starling => (1, 50, (6, 3)),
@@ -100,30 +100,30 @@ pub enum Path {
 #[repr(C)]
 #[state(pod)]
 pub struct Enemy {
-    /// Its middle, in units.
+    /// Column of its center, in units.
     pub x: i32,
-    /// Its middle, in units.
+    /// Row of its center, in units.
     pub y: i32,
-    /// Hurts it has left.
+    /// Hit points left.
     pub hp: u16,
-    /// Frames since it came.
+    /// Frames since it entered.
     pub age: u16,
-    /// What its kind remembers: an angle, or a row in pixels.
+    /// Memory of its kind: an angle, or a row in pixels.
     pub aux: u16,
-    /// The row of its lane, in pixels.
+    /// Row of its lane, in pixels.
     pub lane: i16,
-    /// Its kind as [`Foe`]; 0 is a free place.
+    /// Kind as the number of a [`Foe`]; 0 is a free entry.
     pub kind: u8,
-    /// Its way as [`Path`].
+    /// Path as the number of a [`Path`].
     pub path: u8,
-    /// Its number among those sent together.
+    /// Its number within its group.
     pub nth: u8,
-    /// Frames it is drawn bright.
+    /// Frames left in which it is drawn bright.
     pub hurt: u8,
 }
 
 impl Enemy {
-    /// Its middle, in units.
+    /// Its center, in units.
     pub const fn spot(&self) -> Spot {
         (self.x, self.y)
     }
@@ -132,7 +132,7 @@ impl Enemy {
 /// The enemies in the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Enemies {
-    /// The places; free ones have kind 0.
+    /// Entries; free ones have kind 0.
     list: [Enemy; ENEMIES],
 }
 
@@ -142,44 +142,44 @@ impl Default for Enemies {
     }
 }
 
-/// What enemies see and use in a frame.
+/// What enemies read and change in a frame.
 pub struct Air<'a> {
     /// The whole flock of geese.
     pub geese: &'a [Goose; FLOCK],
-    /// Where they fire.
+    /// Embers, to which they add.
     pub embers: &'a mut Embers,
-    /// Chance of the run.
+    /// Random numbers of the run.
     pub random: &'a mut Prng,
-    /// How hard it is.
+    /// Difficulty of the wave.
     pub difficulty: Difficulty,
-    /// A boss is near: they fly off.
+    /// Whether a boss is near, so that enemies flee.
     pub is_fleeing: bool,
 }
 
 impl Air<'_> {
-    /// The flying goose nearest to a place.
+    /// Place of the flying goose nearest to a place.
     pub fn nearest(&self, spot: Spot) -> Option<Spot> {
         let spots = self.geese.iter().filter(|goose| goose.is_flying()).map(Goose::spot);
         spots.min_by_key(|goose| (goose.0 - spot.0).abs() + (goose.1 - spot.1).abs())
     }
 
-    /// The flying goose with most breath.
+    /// Place of the flying goose with the most breath.
     fn breathiest(&self) -> Option<Spot> {
         let flying = self.geese.iter().filter(|goose| goose.is_flying());
         flying.max_by_key(|goose| goose.breath).map(Goose::spot)
     }
 }
 
-/// Someone or something that was hit.
+/// An enemy that was destroyed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Struck {
-    /// The kind of enemy that is gone.
+    /// Kind of the enemy.
     pub foe: Foe,
-    /// Where it was.
+    /// Place of the enemy.
     pub spot: Spot,
-    /// The goose that did it.
+    /// Goose that destroyed it.
     pub by: usize,
-    /// Its place in the list.
+    /// Its index in the list.
     pub place: usize,
 }
 
@@ -189,19 +189,19 @@ impl Enemies {
         self.list.iter().filter(|enemy| enemy.kind != 0)
     }
 
-    /// Sends one in from the right; without a free place it is left out.
+    /// Sends one in from the right, if an entry is free.
     pub fn send(&mut self, foe: Foe, path: Path, lane: i32, nth: u8, difficulty: Difficulty) {
         let Some(free) = self.list.iter_mut().find(|enemy| enemy.kind == 0) else { return };
         let row = if foe == Foe::Stormcock { 296 } else { lane };
         let (x, y) = at(WIDTH + 16, row);
         let alone = u32::from(foe.traits().hp);
-        // A larger V fires more: what is large holds out against it.
+        // A larger V fires more, so large enemies have more hit points.
         let hp = if alone < 10 { alone } else { difficulty.large(alone) } as u16;
         let lane = row as i16;
         *free = Enemy { x, y, hp, lane, nth, kind: foe as u8, path: path as u8, ..Enemy::default() };
     }
 
-    /// Those around a place lose so many hurts; tells which are gone.
+    /// Damages the enemies at places that `reached` accepts. Returns those destroyed.
     pub fn blast(&mut self, by: usize, hurts: u16, mut reached: impl FnMut(Spot) -> bool) -> Vec<Struck> {
         let mut gone = Vec::new();
         for (place, enemy) in self.list.iter_mut().enumerate().filter(|(_, enemy)| enemy.kind != 0) {
@@ -212,7 +212,7 @@ impl Enemies {
         gone
     }
 
-    /// Lets quills hit; tells which are gone.
+    /// Lets quills hit. Returns the enemies destroyed.
     pub fn strike(&mut self, quills: &mut Quills) -> Vec<Struck> {
         let mut columns = [0_u128; COLUMNS];
         for (place, enemy) in self.list.iter().enumerate().filter(|(_, enemy)| enemy.kind != 0) {
@@ -242,7 +242,7 @@ impl Enemies {
         gone
     }
 
-    /// Which geese touch a body.
+    /// Calls with each goose that touches a body.
     pub fn touch(&self, geese: &[Goose; FLOCK], mut touched: impl FnMut(usize)) {
         for (which, goose) in geese.iter().enumerate().filter(|(_, goose)| goose.is_exposed()) {
             let hits = |enemy: &&Enemy| {
@@ -260,7 +260,7 @@ impl Enemies {
         &self.list
     }
 
-    /// Which of them are about to fire from this frame on: owls whose eyes light up.
+    /// Calls with each enemy that begins to warn in this frame: an owl whose eyes light up.
     pub(crate) fn warnings(&self, difficulty: Difficulty, mut each: impl FnMut(usize, Spot)) {
         for (place, owl) in self.list.iter().enumerate().filter(|(_, enemy)| enemy.kind == Foe::Owl as u8) {
             let turn = u32::from(owl.age) % difficulty.interval(OWL_TURN);
@@ -307,7 +307,7 @@ fn hurt(enemy: &mut Enemy, place: usize, hurts: u16, by: usize) -> Option<Struck
     is_gone.then_some(Struck { foe, spot, by, place })
 }
 
-/// The height of a wave of so many pixels at this phase, where a period is 65 536.
+/// Height of a wave of this amplitude at this phase, of which 65,536 are a period.
 fn swing(height: i32, phase: i32) -> i32 {
     crate::sky::polar(Angle::from_bits(phase as u16), height * PX).1
 }
@@ -343,7 +343,7 @@ fn moth(enemy: &mut Enemy, air: &mut Air<'_>) {
     let row = air.breathiest().map_or(enemy.y, |goose| goose.1);
     let lane = toward(i32::from(enemy.lane) * PX, row, 120);
     enemy.lane = (lane / PX) as i16;
-    // Less than a pixel a frame would be lost in the lane.
+    // The lane is in whole pixels, so it moves by one in every second frame.
     if enemy.age.is_multiple_of(2) {
         enemy.lane += ((row / PX) - i32::from(enemy.lane)).signum() as i16;
     }
@@ -391,7 +391,7 @@ fn kite(enemy: &mut Enemy, air: &mut Air<'_>) {
     }
 }
 
-/// Frames of an owl's turn: silence, lit eyes, three rings.
+/// Frames of the cycle of an owl: silence, lit eyes, three rings.
 const OWL_TURN: u32 = 176;
 /// The column in pixels from which on it fires.
 const OWL_FIRES: i32 = 560;
@@ -411,7 +411,7 @@ fn owl(enemy: &mut Enemy, air: &mut Air<'_>) {
     }
 }
 
-/// A ring of embers with a gap.
+/// Fires a ring of `count` embers, with a gap of `gap` at `open`.
 pub(crate) fn ring(embers: &mut Embers, from: Spot, open: u32, count: u32, gap: u32) {
     for nth in (0..count).filter(|nth| (nth + count - open % count) % count >= gap) {
         embers.fire(Shot::Ember, from, turned(Angle::HALF, (nth * 65_536 / count) as i32));
@@ -421,7 +421,7 @@ pub(crate) fn ring(embers: &mut Embers, from: Spot, open: u32, count: u32, gap: 
 /// Frames of an owl's turn in which its eyes are lit: from 40 before it fires.
 const OWL_LIT: std::ops::Range<u32> = 60..156;
 
-/// Whether an owl's eyes are lit: it fires within 40 frames.
+/// Whether the eyes of an owl are lit: it fires within 40 frames.
 pub fn is_owl_lit(age: u16, difficulty: Difficulty) -> bool {
     OWL_LIT.contains(&(u32::from(age) % difficulty.interval(OWL_TURN)))
 }

@@ -1,19 +1,20 @@
-//! How a match of skein runs on a timeline: nothing is predicted, and every frame waits for all.
+//! Timeline settings of skein: lockstep, so no input is predicted and frames wait for all peers.
 //!
-//! Called by whatever opens a room. Absent: rooms, rules.
+//! Called by pages and tests that open a room. Absent: rooms, rules.
 
 use gaggle_kit::Micros;
 use gaggle_timeline::TimelineConfig;
 
 use crate::goose::SEATS;
 
-/// Silence after which the others read whom they wait for.
+/// Silence of a peer after which the others are shown that they wait for it.
 const INTERRUPTED_AFTER: Micros = Micros::from_millis(500);
 /// Silence after which the autopilot flies a peer's geese.
 const TIMEOUT: Micros = Micros::from_secs(2);
 
-/// The settings of every match. Packets go out when they are due, not every frame: where they are
-/// lost they are sent every frame anyway, and three times as many would cost more than they save.
+/// Settings of all matches. Packets are sent when they are due and not in every frame: on a lossy
+/// link the timeline sends them in every frame anyway, elsewhere they would be three times as many
+/// for nothing.
 pub fn timeline_config() -> TimelineConfig {
     TimelineConfig {
         game_fingerprint: crate::FINGERPRINT,

@@ -1,6 +1,6 @@
 //! A finished run as a table: a line for each player, with a remark that compares them.
 //!
-//! Called by pages when a run is over. Absent: how the table looks.
+//! Called by pages when a run is over. Absent: drawing of the table.
 
 use crate::goose::{Goose, SEATS, Tally};
 use crate::{Seat, Skein};
@@ -8,11 +8,11 @@ use crate::{Seat, Skein};
 /// Heads of the columns behind the name, in the order of the fields of [`Line`].
 pub const COLUMNS: [&str; 4] = ["score", "catches", "falls", "at the point"];
 
-/// Frames at the point, and honks, from which on they are worth a remark.
+/// Fewest frames at the point, and fewest honks, for a remark about them.
 const POINT_WORTH: u32 = 600;
 const HONKS_WORTH: u32 = 3;
 
-/// How one player did.
+/// Result of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
     /// Slot of the player.
@@ -30,20 +30,20 @@ pub struct Line {
 }
 
 impl Line {
-    /// The time at the point as it is read: minutes and seconds.
+    /// Time at the point as text: minutes and seconds.
     pub fn point_time(&self) -> String {
         format!("{}:{:02}", self.point_seconds / 60, self.point_seconds % 60)
     }
 }
 
-/// A remark and what it compares; the player with most gets it.
+/// A remark and the figure it is about; the player with most gets it.
 struct Contest {
     remark: &'static str,
     of: fn(&Tally) -> u32,
     least: u32,
 }
 
-/// A player gets the first of these that it wins, and none is given twice.
+/// Remarks in order: a player gets the first that it wins, and no remark is given twice.
 const CONTESTS: [Contest; 3] = [
     Contest { remark: "most catches", of: |tally| tally.catches.into(), least: 1 },
     Contest { remark: "longest at the point", of: |tally| tally.point, least: POINT_WORTH },
@@ -58,7 +58,7 @@ pub fn lines(game: &Skein) -> Vec<Line> {
         let figure = |line: &Line| (contest.of)(&game.geese[line.seat].tally);
         let most = lines.iter().map(figure).max().unwrap_or(0);
         let mut winners = lines.iter_mut().filter(|line| figure(line) == most);
-        // With a tie none is first; alone there is nothing to compare.
+        // No remark for a tie, nor for a single player.
         if let (Some(winner), None) = (winners.next(), winners.next())
             && most >= contest.least
             && winner.remark.is_empty()

@@ -1,4 +1,4 @@
-//! Whole runs of bots, in numbers: what the balance of the game is judged by.
+//! Statistics of whole runs of bots, by which the balance of the game is judged.
 //!
 //! Called by tests, by `examples/balance.rs` and by the lab. Absent: rules, judgment (`summary`).
 
@@ -10,26 +10,26 @@ use crate::{Phase, SEATS, Setup, Skein};
 
 pub use summary::{CREWS, Finding, Summary, Unit, judge, table};
 
-/// Frames after which a run is given up: half an hour.
+/// Frames after which a run is abandoned: half an hour.
 const FRAMES_MAX: u32 = 108_000;
 /// The stage in which embers are counted.
 const COUNTED_STAGE: u8 = 4;
 
-/// Which bots fly.
+/// Bots of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Crew {
-    /// How many, 1 to 6.
+    /// Number of bots, 1 to 6.
     pub players: usize,
-    /// How good they are.
+    /// Strength of all bots.
     pub strength: Strength,
     /// Whether they fly in formation.
     pub in_formation: bool,
 }
 
-/// What one run came to.
+/// Result of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
-    /// The last stage begun; 6 is dawn.
+    /// Last stage that was reached; 6 is dawn.
     pub stage: u8,
     /// Frames of the run.
     pub frames: u32,
@@ -37,22 +37,22 @@ pub struct Run {
     pub lost: [u32; 5],
     /// Falls by cause: embers, bodies, lightning.
     pub causes: [u32; 3],
-    /// Geese of players that fell, and that were caught.
+    /// Falls of geese of players.
     pub falls: u32,
-    /// Of those, caught.
+    /// Falls that ended with a catch.
     pub caught: u32,
-    /// Frames each beaten boss took, by stage; 0 if it was not.
+    /// Frames that each boss took, by stage; 0 if it was not beaten.
     pub bosses: [u32; 5],
-    /// Times another goose took the point of a V of three or more.
+    /// Changes of the leader of a V of three or more.
     pub point_changes: u32,
     /// Points by slot.
     pub scores: [u32; SEATS],
-    /// Embers in the air in stage 4, once a second.
+    /// Embers in the air in stage 4, sampled once a second.
     pub embers: Vec<u16>,
 }
 
 impl Run {
-    /// Whether it ended at dawn.
+    /// Whether the run ended at dawn.
     pub fn is_dawn(&self) -> bool {
         self.stage > 5
     }
@@ -114,7 +114,7 @@ fn note(run: &mut Run, game: &Skein, players: usize, leader: &mut Option<usize>)
     }
 }
 
-/// The middle one of some numbers; 0 of none.
+/// Median of some numbers; 0 of none.
 pub fn median(numbers: impl Iterator<Item = u32>) -> u32 {
     let mut sorted: Vec<u32> = numbers.collect();
     sorted.sort_unstable();

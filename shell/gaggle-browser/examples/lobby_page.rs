@@ -23,7 +23,7 @@ pub mod page {
     pub fn find(key: String) {
         let config = ClientConfig { guest_key: Some(key), ..ClientConfig::default() };
         let mut lobby = SocketClient::new(now(), config, 1, LobbyWebSocket::here());
-        lobby.client.find(Find { game: "gander".parse().expect("a label"), ..Find::default() });
+        lobby.client_mut().find(Find { game: "gander".parse().expect("a label"), ..Find::default() });
         LOBBY.set(Some(lobby));
     }
 
@@ -49,7 +49,7 @@ pub mod page {
     #[wasm_bindgen]
     pub fn members() -> u32 {
         LOBBY.with_borrow(|lobby| {
-            let room = lobby.as_ref().and_then(|lobby| lobby.client.room());
+            let room = lobby.as_ref().and_then(|lobby| lobby.client().room());
             room.map_or(0, |room| room.members.len() as u32)
         })
     }
@@ -58,7 +58,7 @@ pub mod page {
     #[wasm_bindgen]
     pub fn greet(number: u32) {
         LOBBY.with_borrow_mut(|lobby| {
-            let Some(SocketClient { client, .. }) = lobby else { return };
+            let Some(client) = lobby.as_mut().map(SocketClient::client_mut) else { return };
             let me = client.identity().map(|(_, peer)| peer);
             let members = client.room().map(|room| room.members.clone()).unwrap_or_default();
             for member in members.iter().filter(|member| Some(member.peer) != me) {

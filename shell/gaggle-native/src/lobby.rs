@@ -34,7 +34,7 @@ pub struct ParseLobbyUrlError(pub String);
 /// let clock = Clock::start();
 /// let socket = LobbyWebSocket::new("ws://127.0.0.1:8080")?;
 /// let mut lobby = SocketClient::new(clock.now(), ClientConfig::default(), random_seed()?, socket);
-/// lobby.client.find(Find { game: "gander".parse()?, ..Find::default() });
+/// lobby.client_mut().find(Find { game: "gander".parse()?, ..Find::default() });
 /// loop {
 ///     while let Some(event) = lobby.poll(clock.now()) {
 ///         println!("{event:?}");

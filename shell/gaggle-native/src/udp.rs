@@ -131,7 +131,7 @@ impl UdpCarrier {
 
     /// Counters since the start.
     pub fn stats(&self) -> UdpStats {
-        self.endpoint.totals
+        self.endpoint.totals()
     }
 
     /// The socket, to wait on it.
@@ -185,7 +185,6 @@ impl Carrier for UdpCarrier {
                 Err(_) => break,
             };
             self.taken = (now, if self.taken.0 == now { self.taken.1 + 1 } else { 1 });
-            self.endpoint.totals.received += 1;
             let bytes = &mut self.received[..size];
             self.held = self.endpoint.handle(now, from, bytes, &mut transmit);
         }

@@ -24,14 +24,14 @@ fn two_programs_meet_and_signal() {
     let mut ada = Person::at(&format!("ws://{}/lobby", server.address()), 2);
     nia.find();
     ada.find();
-    let room = nia.lobby.client.room().unwrap().id;
-    assert_eq!(ada.lobby.client.room().unwrap().id, room);
-    let (_, me) = nia.lobby.client.identity().unwrap();
+    let room = nia.lobby.client().room().unwrap().id;
+    assert_eq!(ada.lobby.client().room().unwrap().id, room);
+    let (_, me) = nia.lobby.client().identity().unwrap();
     // Some have the maximum length, and all arrive in order.
     let long = "x".repeat(16_000);
     for n in 0..60 {
         let text = if n % 20 == 0 { &long } else { "short" };
-        ada.lobby.client.send_signal(me, RawJson::new(&format!("[{n},\"{text}\"]")).unwrap());
+        ada.lobby.client_mut().send_signal(me, RawJson::new(&format!("[{n},\"{text}\"]")).unwrap());
     }
     for n in 0..60 {
         let data = nia.wait_for(
@@ -54,17 +54,17 @@ fn late_or_restarted_server_is_found_again() {
     nia.wait_for(|event| matches!(event, ClientEvent::Disconnected { .. }).then_some(()), &mut []);
     let server = BackgroundServer::start(place.config(port)).unwrap();
     nia.find();
-    let before = nia.lobby.client.room().unwrap().clone();
+    let before = nia.lobby.client().room().unwrap().clone();
     // Stopped without notice.
     drop(server);
     nia.wait_for(|event| matches!(event, ClientEvent::Disconnected { .. }).then_some(()), &mut []);
-    assert_eq!(nia.lobby.client.room(), Some(&before), "the room stays as last seen");
+    assert_eq!(nia.lobby.client().room(), Some(&before), "the room stays as last seen");
     let server = BackgroundServer::start(place.config(port)).unwrap();
     nia.wait_for(
         |event| matches!(event, ClientEvent::RoomJoined { returned: true, .. }).then_some(()),
         &mut [],
     );
-    assert_eq!(nia.lobby.client.room().unwrap().id, before.id);
+    assert_eq!(nia.lobby.client().room().unwrap().id, before.id);
     drop(server);
 }
 
@@ -123,7 +123,7 @@ impl Person {
     }
 
     fn find(&mut self) {
-        self.lobby.client.find(Find { game: "gander".parse().unwrap(), ..Find::default() });
+        self.lobby.client_mut().find(Find { game: "gander".parse().unwrap(), ..Find::default() });
         self.wait_for(|event| matches!(event, ClientEvent::RoomJoined { .. }).then_some(()), &mut []);
     }
 

@@ -296,14 +296,14 @@ impl Relay {
         let (grace, idle_timeout) = (self.config.epoch_grace, self.config.idle_timeout);
         for index in 0..self.members.len() {
             let Some(member) = &self.members[index] else { continue };
-            let room = &self.rooms[&member.room];
-            let behind =
-                member.epoch < room.epoch && room.raised_at.is_none_or(|raised| now.since(raised) >= grace);
-            let is_lost = member.connection(RelayLeg::WebSocket).is_none()
-                && now.since(member.heard_at) >= idle_timeout;
+            let room = &self.rooms[&member.room()];
+            let behind = member.is_before(room.epoch)
+                && room.raised_at.is_none_or(|raised| now.since(raised) >= grace);
+            let is_lost =
+                member.connection(RelayLeg::WebSocket).is_none() && member.is_idle(now, idle_timeout);
             let reason = match () {
                 () if behind => RelayReject::StaleEpoch,
-                () if member.expires <= unix_seconds => RelayReject::Expired,
+                () if member.has_expired(unix_seconds) => RelayReject::Expired,
                 () if is_lost => RelayReject::Stopping,
                 () => continue,
             };
@@ -368,7 +368,7 @@ impl Relay {
             RelayFrame::Close { peer } => self.close_pair(id, peer, out),
             RelayFrame::Offer { description } => {
                 let member = self.member(id);
-                let (key, network) = (member.key(), member.network);
+                let (key, network) = (member.key(), member.network());
                 if self.has_channels && self.limits.allows_offer(now, key, network) {
                     return Ok(Some(Request::Channel(description.to_string())));
                 }
@@ -415,19 +415,19 @@ impl Relay {
     fn remove(&mut self, id: MemberId, out: Sink<'_>) {
         let Some(member) = self.members[id].take() else { return };
         self.free.push(id);
-        if member.is_insider {
+        if member.is_insider() {
             self.insiders -= 1;
         } else {
-            self.members_by_network.release(prefixes(member.network));
+            self.members_by_network.release(prefixes(member.network()));
         }
-        if let Some(room) = self.rooms.get_mut(&member.room) {
-            room.members.remove(&member.peer);
+        if let Some(room) = self.rooms.get_mut(&member.room()) {
+            room.members.remove(&member.peer());
             if room.members.is_empty() {
-                self.rooms.remove(&member.room);
+                self.rooms.remove(&member.room());
             }
         }
         for other in member.pairs().iter().filter_map(|pair| pair.open) {
-            self.unpair(other, member.peer, out);
+            self.unpair(other, member.peer(), out);
             self.member(other).tidy();
         }
     }

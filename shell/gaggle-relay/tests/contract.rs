@@ -12,21 +12,21 @@ use gaggle_native::{Clock, MeshServers, NativeMesh, mesh, random_peer_id};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 
-struct Town {
+struct RelayHarness {
     clock: Clock,
     forgiving: SteppedClock,
     relay: Loopback,
     path: Path,
 }
 
-impl Town {
-    fn with(path: Path) -> Town {
+impl RelayHarness {
+    fn with(path: Path) -> RelayHarness {
         let (clock, forgiving) = (Clock::start(), SteppedClock::default());
-        Town { clock, forgiving, relay: Loopback::start(RelayConfig::default()).unwrap(), path }
+        RelayHarness { clock, forgiving, relay: Loopback::start(RelayConfig::default()).unwrap(), path }
     }
 }
 
-impl Harness for Town {
+impl Harness for RelayHarness {
     type Transport = LocalPeer<NativeMesh>;
 
     fn transports(&mut self) -> Vec<LocalPeer<NativeMesh>> {
@@ -62,17 +62,17 @@ impl Harness for Town {
 mod directly {
     use super::*;
 
-    gaggle_link::contract!(Town::with(Path::Direct));
+    gaggle_link::contract!(RelayHarness::with(Path::Direct));
 }
 
 mod over_the_relays_channel {
     use super::*;
 
-    gaggle_link::contract!(Town::with(Path::Relay));
+    gaggle_link::contract!(RelayHarness::with(Path::Relay));
 }
 
 mod over_the_relays_socket {
     use super::*;
 
-    gaggle_link::contract!(Town::with(Path::WebSocket));
+    gaggle_link::contract!(RelayHarness::with(Path::WebSocket));
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use gaggle_kit::Micros;
 use gaggle_kit::rate_limit::{KeyedRateLimiter, Prefix, RateLimit, prefixes};
 
-/// Prefixes tracked. Idle ones are dropped; if none is, new ones share one limiter.
+/// Most prefixes tracked. Idle ones are dropped; if none is idle, new ones share one limiter.
 const PREFIXES_MAX: usize = 32_768;
 
 /// A rate per network, with more for its wider prefixes: see [`prefixes`].

@@ -1,6 +1,6 @@
-//! Referees of this process: threads, journals on disk, and the hook of the relay.
+//! Referees of this process: their threads, their journals on disk, and the relay's callback.
 //!
-//! `server.rs` mounts it beside the relay and stops it before that. Absent: sealing
+//! `server.rs` starts them after the relay and stops them before it. Absent: sealing
 //! (`gaggle-seal`), the relay's rules.
 
 mod boots;
@@ -33,10 +33,10 @@ use figures::Figures;
 use journal::{RoomJournal, Segments};
 use thread::{Inbox, RefereeThread, Shared};
 
-/// Folder of journals and numbers of starts, in the data folder.
+/// Folder in the data folder with journals and numbers of starts.
 const FOLDER: &str = "referee";
 
-/// All referees of a process. Stops when told to.
+/// All referees of a process.
 pub(crate) struct Referees {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -48,7 +48,7 @@ impl fmt::Debug for Referees {
     }
 }
 
-/// Counters of referees, made before the server's page is.
+/// Counters of referees; the operator's page needs them before referees start.
 #[derive(Debug, Default)]
 pub(crate) struct RefereeFigures(Arc<Figures>);
 
@@ -112,14 +112,14 @@ impl Referees {
             let segments = Segments::begin(&folder, index, first, share.iter()).map_err(failed)?;
             threads.push(spawn(index, shared.clone(), inbox.clone(), share, segments)?);
         }
-        // All of it is in the new segments.
+        // The new segments have all journals.
         recovered.paths.iter().for_each(|path| _ = fs::remove_file(path));
         relay.set_host(Box::new(move |room| inboxes[thread_of(room, count)].want(room)));
         info!(threads = count, journals, "referees are ready");
         Ok(Some(Arc::new(Referees { shared, threads: Mutex::new(threads) })))
     }
 
-    /// Lets all rooms drain and ends the threads. Blocks for up to two seconds.
+    /// Lets clients catch up with all rooms, then ends the threads. Blocks for up to two seconds.
     pub(crate) fn stop(&self) {
         self.shared.is_stopping.store(true, Ordering::Relaxed);
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
@@ -145,12 +145,12 @@ fn spawn(
     named.spawn(move || thread.run()).map_err(StartError::Threads)
 }
 
-/// Thread of a room, always the same.
+/// Index of the thread that serves a room, for the whole run of the process.
 fn thread_of(room: RoomId, count: usize) -> usize {
     (gaggle_kit::fnv1a_64(room.as_bytes()) % count.max(1) as u64) as usize
 }
 
-/// Settings of every referee; rules of a match come from its players.
+/// Settings of all referees; the rules of a match come from its players.
 fn settings(config: &Config) -> SealConfig {
     let delay = config.referee_spectator_delay.0.get() * 60 / 1_000_000;
     SealConfig { spectator_delay_frames: delay as u32, ..SealConfig::default() }

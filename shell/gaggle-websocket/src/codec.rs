@@ -394,13 +394,23 @@ impl Queue for FrameQueue {
 #[derive(Debug, Default)]
 pub struct Encoder<Q> {
     /// Frames not sent yet.
-    pub queue: Q,
+    queue: Q,
     /// Assembled bytes, of which the first `sent` were taken.
     rest: Vec<u8>,
     sent: usize,
 }
 
 impl<Q: Queue> Encoder<Q> {
+    /// The queue, for its own methods.
+    pub fn queue_mut(&mut self) -> &mut Q {
+        &mut self.queue
+    }
+
+    /// Queues a frame.
+    pub fn push(&mut self, frame: Frame) {
+        self.queue.push(frame);
+    }
+
     /// Number of queued bytes.
     pub fn bytes(&self) -> usize {
         self.queue.bytes() + self.rest.len() - self.sent
@@ -578,11 +588,11 @@ mod tests {
         let mut outgoing = Encoder::<FrameQueue>::default();
         let long = "y".repeat(70_000);
         for text in ["x", &"z".repeat(125), &"z".repeat(126), &long] {
-            outgoing.queue.push(Frame::Text(text.into()));
+            outgoing.push(Frame::Text(text.into()));
         }
-        outgoing.queue.push(Frame::Ping);
-        outgoing.queue.push(Frame::Pong(Box::new([1, 2])));
-        outgoing.queue.push(Frame::Close(Some(1_001), "bye"));
+        outgoing.push(Frame::Ping);
+        outgoing.push(Frame::Pong(Box::new([1, 2])));
+        outgoing.push(Frame::Close(Some(1_001), "bye"));
         assert_eq!(outgoing.bytes(), 1 + 125 + 126 + 70_000 + 2 + 5 + 7 * HEADER_BYTES_MAX);
         let mut narrow = Narrow { left: 0, bytes: Vec::new() };
         let mut blocked = 0;

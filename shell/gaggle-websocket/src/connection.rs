@@ -69,21 +69,21 @@ impl<Q: Queue> Connection<Q> {
         if self.has_ended() {
             return 0;
         }
-        state.encoder.queue.push(frame);
+        state.encoder.push(frame);
         state.encoder.bytes()
     }
 
     /// Changes the queue, unless the connection has ended.
     pub fn with_queue<T>(&self, change: impl FnOnce(&mut Q) -> T) -> Option<T> {
         let mut state = self.lock();
-        (!self.has_ended()).then(|| change(&mut state.encoder.queue))
+        (!self.has_ended()).then(|| change(state.encoder.queue_mut()))
     }
 
     /// Closes the connection after what is queued, with a code and a reason.
     pub fn end(&self, code: Option<u16>, reason: &'static str) {
         let mut state = self.lock();
         if !self.ended.swap(true, Ordering::AcqRel) {
-            state.encoder.queue.push(Frame::Close(code, reason));
+            state.encoder.push(Frame::Close(code, reason));
             self.reactor.finish(self.id);
         }
     }
@@ -158,7 +158,7 @@ impl<Q: Queue> Connection<Q> {
             return true;
         }
         if state.encoder.bytes() < PONG_BUFFER_MAX {
-            state.encoder.queue.push(Frame::Pong(bytes.into()));
+            state.encoder.push(Frame::Pong(bytes.into()));
             return true;
         }
         !self.is_blocked()

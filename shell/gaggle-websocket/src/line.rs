@@ -21,12 +21,12 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// A connection with data that only its thread needs.
 pub(crate) struct Line<Q> {
-    pub(crate) connection: Arc<Connection<Q>>,
+    connection: Arc<Connection<Q>>,
     decoder: Decoder,
     reads: RateLimiter,
     /// It has ended; this many bytes are still read and dropped.
-    pub(crate) lingers: Option<u32>,
-    pub(crate) reading: Reading,
+    lingers: Option<u32>,
+    reading: Reading,
 }
 
 /// When a connection is read again.
@@ -63,6 +63,50 @@ pub(crate) enum ReadResult {
 impl<Q: Queue> Line<Q> {
     pub(crate) fn new(connection: Arc<Connection<Q>>, decoder: Decoder) -> Line<Q> {
         Line { connection, decoder, reads: RateLimiter::default(), lingers: None, reading: Reading::Awaited }
+    }
+
+    pub(crate) fn connection(&self) -> &Connection<Q> {
+        &self.connection
+    }
+
+    /// Whether it has ended, and what still arrives is dropped.
+    pub(crate) fn lingers(&self) -> bool {
+        self.lingers.is_some()
+    }
+
+    /// It has ended: this many bytes are still read and dropped.
+    pub(crate) fn linger(&mut self, bytes: u32) {
+        self.lingers = Some(bytes);
+    }
+
+    /// Whether it is read when the kernel reports data.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.reading == Reading::Awaited
+    }
+
+    /// Whether it waits for the client to read.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.reading == Reading::Blocked
+    }
+
+    /// It is read at another time from now on. Returns false if that was so.
+    pub(crate) fn set_reading(&mut self, reading: Reading) -> bool {
+        std::mem::replace(&mut self.reading, reading) != reading
+    }
+
+    /// Its postponed reading is due now, if this is what it waited for.
+    pub(crate) fn resume(&mut self, awaited: Reading) -> bool {
+        let is_due = self.reading == awaited;
+        if is_due {
+            self.reading = Reading::Awaited;
+        }
+        is_due
+    }
+
+    /// Handles what was received with the handshake. Returns whether the connection is over.
+    pub(crate) fn begin<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> bool {
+        self.hear(handler, bytes) == Outcome::Over
+            || self.connection.is_encrypted() && self.take(handler, &mut []) == Outcome::Over
     }
 
     /// Reads once from the kernel and handles the data.
@@ -104,7 +148,7 @@ impl<Q: Queue> Line<Q> {
     }
 
     /// Handles bytes from the kernel.
-    pub(crate) fn take<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> Outcome {
+    fn take<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> Outcome {
         if !self.connection.is_encrypted() {
             return self.hear(handler, bytes);
         }
@@ -123,7 +167,7 @@ impl<Q: Queue> Line<Q> {
     }
 
     /// Handles the messages in these bytes.
-    pub(crate) fn hear<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> Outcome {
+    fn hear<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> Outcome {
         let (connection, mut heard) = (&*self.connection, Outcome::More);
         let (mut beats, mut has_pings) = (0, false);
         let decoded = self.decoder.decode(bytes, |message| {
@@ -167,7 +211,7 @@ impl<Q: Queue> Line<Q> {
 
 /// Requirement of the messages of one read, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Outcome {
+enum Outcome {
     More,
     Pause,
     Block,

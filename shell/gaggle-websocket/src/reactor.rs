@@ -18,7 +18,7 @@ use tracing::{debug, error};
 use crate::codec::{Decoder, FrameError, Message, MessageKind, Queue};
 use crate::connection::Connection;
 use crate::id_hasher::IdHasher;
-use crate::line::{Line, Outcome, READ_BYTES, ReadResult, Reading};
+use crate::line::{Line, READ_BYTES, ReadResult, Reading};
 use crate::tls::TlsSession;
 
 /// Reads of one connection before others get their turn.
@@ -279,10 +279,10 @@ impl<H: Handler> Worker<H> {
     fn close_all(&mut self) {
         let handler = &self.handler;
         self.lines.retain(|_, line| {
-            if line.lingers.is_none() {
-                handler.closed(&line.connection);
+            if !line.lingers() {
+                handler.closed(line.connection());
             }
-            line.lingers.is_some()
+            line.lingers()
         });
     }
 
@@ -302,8 +302,7 @@ impl<H: Handler> Worker<H> {
         let decoder = Decoder::new(self.config.kind, self.config.message_bytes_max);
         let mut line = Line::new(connection, decoder);
         // Bytes received with the handshake are not reported by the kernel.
-        let is_over = line.hear(&*self.handler, &mut read) == Outcome::Over
-            || line.connection.is_encrypted() && line.take(&*self.handler, &mut []) == Outcome::Over;
+        let is_over = line.begin(&*self.handler, &mut read);
         self.lines.insert(token, line);
         if is_over {
             self.finish(token);
@@ -314,25 +313,23 @@ impl<H: Handler> Worker<H> {
         let is_closed = event.is_read_closed() || event.is_write_closed() || event.is_error();
         let Some(line) = self.lines.get_mut(&event.token()) else { return };
         if event.is_writable() {
-            line.connection.resume();
-            if line.reading == Reading::Blocked && !line.connection.is_blocked() {
-                line.reading = Reading::Awaited;
+            line.connection().resume();
+            if !line.connection().is_blocked() && line.resume(Reading::Blocked) {
                 return self.read(event.token(), is_closed);
             }
         }
         // A client that is gone reads no more.
-        if line.reading == Reading::Blocked && is_closed {
-            line.reading = Reading::Awaited;
+        if is_closed && line.is_blocked() {
+            line.set_reading(Reading::Awaited);
         }
-        if line.reading == Reading::Awaited && (event.is_readable() || is_closed) {
+        if line.is_awaited() && (event.is_readable() || is_closed) {
             self.read(event.token(), is_closed);
         }
     }
 
     /// Reads a postponed connection, if it still is.
     fn resume(&mut self, token: Token, reading: Reading) {
-        if let Some(line) = self.lines.get_mut(&token).filter(|line| line.reading == reading) {
-            line.reading = Reading::Awaited;
+        if self.lines.get_mut(&token).is_some_and(|line| line.resume(reading)) {
             // The kernel does not report again what is behind the end of the stream.
             self.read(token, true);
         }
@@ -348,12 +345,12 @@ impl<H: Handler> Worker<H> {
                 ReadResult::Part if is_closed => {}
                 ReadResult::Part | ReadResult::Nothing => return,
                 ReadResult::Pause(until) => {
-                    line.reading = Reading::Paused;
+                    line.set_reading(Reading::Paused);
                     self.paused.insert((until, token));
                     return;
                 }
                 ReadResult::Block => {
-                    line.reading = Reading::Blocked;
+                    line.set_reading(Reading::Blocked);
                     return;
                 }
                 ReadResult::Over => return self.finish(token),
@@ -364,8 +361,7 @@ impl<H: Handler> Worker<H> {
     }
 
     fn read_again(&mut self, token: Token) {
-        if let Some(line) = self.lines.get_mut(&token).filter(|line| line.reading != Reading::Due) {
-            line.reading = Reading::Due;
+        if self.lines.get_mut(&token).is_some_and(|line| line.set_reading(Reading::Due)) {
             self.unread.push(token);
         }
     }
@@ -374,22 +370,22 @@ impl<H: Handler> Worker<H> {
     /// discard the last frames, so the socket is closed after the other side has closed, or a
     /// timeout.
     fn finish(&mut self, token: Token) {
-        let Some(line) = self.lines.get_mut(&token).filter(|line| line.lingers.is_none()) else { return };
-        if !line.connection.has_ended() {
+        let Some(line) = self.lines.get_mut(&token).filter(|line| !line.lingers()) else { return };
+        if !line.connection().has_ended() {
             return self.remove(token);
         }
-        line.lingers = Some(LINGER_BYTES as u32);
-        line.connection.flush();
-        self.handler.closed(&line.connection);
+        line.linger(LINGER_BYTES as u32);
+        line.connection().flush();
+        self.handler.closed(line.connection());
         self.lingering.push_back((self.now + LINGER, token));
         self.read_again(token);
     }
 
     fn remove(&mut self, token: Token) {
         let Some(line) = self.lines.remove(&token) else { return };
-        if line.lingers.is_none() {
-            line.connection.flush();
-            self.handler.closed(&line.connection);
+        if !line.lingers() {
+            line.connection().flush();
+            self.handler.closed(line.connection());
         }
     }
 }

@@ -38,7 +38,7 @@ fn describe(bytes: &[u8]) -> Result<String, String> {
         },
         fingerprint => {
             let unknown = format!("it is of a game not known here (fingerprint {fingerprint:016x})");
-            (format!("{unknown}: `Bundle::look` in that game's own code names the fields"), raw(&bundle))
+            (format!("{unknown}: `DesyncBundle::diff` in its own code names the fields"), raw(&bundle))
         }
     };
     let lines = [vec![of], states(&bundle), apart, inputs(&bundle)];

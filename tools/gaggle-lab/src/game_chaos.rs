@@ -256,7 +256,7 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
         let sessions: Vec<&Session> =
             company.machines.iter().flatten().map(|machine| &machine.session).collect();
         if sessions.iter().any(|session| session.roster().len() != PEERS) {
-            difference = "not all see each other".into();
+            difference = "a peer does not see all others".into();
             continue;
         }
         let known: Vec<Vec<String>> = sessions.iter().map(|session| P::known(session)).collect();
@@ -264,7 +264,7 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
         let Some(lead) = lead else { continue };
         let (played, counted) = (lead.part.played(), P::counted(&lead.session));
         if played != counted {
-            difference = format!("who leads plays with {played:?} and knows of {counted:?}");
+            difference = format!("the leader plays with {played:?} and has objects {counted:?}");
             continue;
         }
         match known.iter().find(|other| **other != known[0]) {
@@ -284,7 +284,7 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
             }
         }
     }
-    Err(format!("not of one mind {} s after healing: {difference}", PATIENCE / 60))
+    Err(format!("peers disagree {} s after healing: {difference}", PATIENCE / 60))
 }
 
 pub(crate) fn run(options: &Options) -> Result<String, String> {

@@ -9,6 +9,7 @@
 mod bot_match;
 mod bots;
 mod chaos;
+mod chart;
 mod contact_sheet;
 mod desync;
 mod difficulty;
@@ -19,6 +20,8 @@ mod footage;
 mod frame_picture;
 mod fuzz_seeds;
 mod game_chaos;
+mod gosling_balance;
+mod gosling_picture;
 mod millpond_load;
 mod millpond_picture;
 mod png_file;
@@ -50,6 +53,8 @@ enum Command {
     DrawDrake(drake_picture::Options),
     /// How far from its true place another player's drake is drawn, as numbers and an SVG
     DrakeError(drake_error::Options),
+    /// One frame of gosling, as a PNG
+    DrawGosling(gosling_picture::Options),
     /// One frame of millpond, as a PNG
     DrawMillpond(millpond_picture::Options),
     /// One frame of skein, as a PNG
@@ -62,6 +67,8 @@ enum Command {
     Sheet(contact_sheet::Options),
     /// Difficulty of the waves over many matches of bots, as a table and a PNG
     Difficulty(difficulty::Options),
+    /// Balance of gosling over many rounds of bots, held against its targets, as a table and a PNG
+    BalanceGosling(gosling_balance::Options),
     /// Balance of skein over many flights of bots, held against its targets, as a table and a PNG
     BalanceSkein(skein_balance::Options),
     /// Lets bots join a server's rooms and play, as a load for the server and the network
@@ -83,12 +90,14 @@ fn main() -> ExitCode {
         Command::Draw(options) => frame_picture::draw(&options),
         Command::DrawDrake(options) => drake_picture::draw(&options),
         Command::DrakeError(options) => drake_error::draw(&options),
+        Command::DrawGosling(options) => gosling_picture::draw(&options),
         Command::DrawMillpond(options) => millpond_picture::draw(&options),
         Command::DrawSkein(options) => skein_picture::draw(&options),
         Command::MillpondLoad(options) => millpond_load::report(&options),
         Command::GameChaos(options) => game_chaos::run(&options),
         Command::Sheet(options) => contact_sheet::draw(&options),
         Command::Difficulty(options) => difficulty::draw(&options),
+        Command::BalanceGosling(options) => gosling_balance::draw(&options),
         Command::BalanceSkein(options) => skein_balance::draw(&options),
         Command::Bots(options) => bots::run(&options),
         Command::Chaos(options) => chaos::run(&options),

@@ -102,7 +102,7 @@ impl<P: Part> Cluster<P> {
                     session.reject(petition);
                 }
             }
-            // Every peer is called when a span begins, which is once a frame.
+            // No wake-up is needed: `run_for` calls every peer once when it begins.
             Micros::MAX
         });
     }

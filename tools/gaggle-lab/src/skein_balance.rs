@@ -9,6 +9,7 @@ use clap::Args;
 use gaggle_scene::{Album, Canvas, Color, Scene, View, palette};
 use skein::trial::{CREWS, Run, Summary, judge, run, table};
 
+use crate::chart::Chart;
 use crate::png_file;
 
 /// Options of the statistics.
@@ -58,57 +59,6 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
     Ok(said)
 }
 
-/// Place and size of a chart.
-#[derive(Clone, Copy)]
-struct Frame {
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-}
-
-impl Frame {
-    /// The place of a value, 0 to 1 on both axes.
-    fn at(self, across: f64, up: f64) -> (i32, i32) {
-        let x = f64::from(self.x + 44) + f64::from(self.width - 64) * across;
-        let y = f64::from(self.y + self.height - 30) - f64::from(self.height - 68) * up.clamp(0.0, 1.05);
-        (x as i32, y as i32)
-    }
-
-    /// Panel, title, and four lines up to `top`.
-    fn axes(self, scene: &mut Scene, title: &str, top: f64, marks: &[(f64, String)]) {
-        let Frame { x, y, width, height } = self;
-        scene.panel((x, y, width, height), palette::INK, 1.0, Some(palette::NIGHT[3]));
-        scene.text(title, (x + 12) as f32, (y + 9) as f32, palette::TEXT);
-        for step in 0..=4 {
-            let (left, row) = self.at(0.0, f64::from(step) / 4.0);
-            scene.fill(left, row, width - 64, 1, palette::NIGHT[2]);
-            let value = top * f64::from(step) / 4.0;
-            let words = if top < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") };
-            scene.text(&words, (left - 6) as f32, (row - 3) as f32, palette::FAINT).right();
-        }
-        for (across, words) in marks {
-            let (column, row) = self.at(*across, 0.0);
-            scene.text(words, column as f32, (row + 8) as f32, palette::FAINT).centered();
-        }
-    }
-
-    fn line(self, scene: &mut Scene, points: &[(f64, f64)], color: Color) {
-        for two in points.windows(2) {
-            let ((x0, y0), (x1, y1)) = (self.at(two[0].0, two[0].1), self.at(two[1].0, two[1].1));
-            let steps = (x1 - x0).abs().max((y1 - y0).abs()).max(1);
-            for step in 0..=steps {
-                let (x, y) = (x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps);
-                scene.dot(x as f32, y as f32, color);
-            }
-        }
-        for (across, up) in points {
-            let (x, y) = self.at(*across, *up);
-            scene.fill(x - 1, y - 1, 3, 3, color);
-        }
-    }
-}
-
 fn picture(scene: &mut Scene, flown: &[Flown]) {
     scene.fill(0, 0, SIZE.0, SIZE.1, palette::NIGHT[0]);
     let title = format!("skein: how far bots fly, {} flights of each crew", flown[0].summary.runs);
@@ -119,14 +69,14 @@ fn picture(scene: &mut Scene, flown: &[Flown]) {
         scene.text(crew.name, x + 15.0, 30.0, palette::DIM);
         x += 140.0;
     }
-    let frame = |nth: i32| Frame { x: 20 + nth % 2 * 470, y: 54 + nth / 2 * 292, width: 450, height: 278 };
+    let frame = |nth: i32| Chart { x: 20 + nth % 2 * 470, y: 54 + nth / 2 * 292, width: 450, height: 278 };
     survival(scene, frame(0), flown);
     causes(scene, frame(1), flown);
     lengths(scene, frame(2), flown);
     losses(scene, frame(3), flown);
 }
 
-fn survival(scene: &mut Scene, frame: Frame, flown: &[Flown]) {
+fn survival(scene: &mut Scene, frame: Chart, flown: &[Flown]) {
     let names = ["1", "2", "3", "4", "5", "dawn"];
     let across = |stage: usize| (stage as f64 + 0.5) / 6.0;
     let marks: Vec<_> = (0..6).map(|stage| (across(stage), names[stage].to_string())).collect();
@@ -139,7 +89,7 @@ fn survival(scene: &mut Scene, frame: Frame, flown: &[Flown]) {
     }
 }
 
-fn causes(scene: &mut Scene, frame: Frame, flown: &[Flown]) {
+fn causes(scene: &mut Scene, frame: Chart, flown: &[Flown]) {
     let names = ["embers", "bodies", "lightning", "caught"];
     let marks: Vec<_> = (0..4).map(|nth| ((nth as f64 + 0.5) / 4.0, names[nth].to_string())).collect();
     frame.axes(scene, "Causes of falls, and geese caught of fallen, in percent", 100.0, &marks);
@@ -154,7 +104,7 @@ fn causes(scene: &mut Scene, frame: Frame, flown: &[Flown]) {
     }
 }
 
-fn lengths(scene: &mut Scene, frame: Frame, flown: &[Flown]) {
+fn lengths(scene: &mut Scene, frame: Chart, flown: &[Flown]) {
     let across = |minute: usize| (minute as f64 + 0.5) / MINUTES as f64;
     let marks: Vec<_> = (0..MINUTES).step_by(2).map(|minute| (across(minute), format!("{minute}"))).collect();
     frame.axes(scene, "Length of flights: percent that end in a minute", 40.0, &marks);
@@ -170,7 +120,7 @@ fn lengths(scene: &mut Scene, frame: Frame, flown: &[Flown]) {
     }
 }
 
-fn losses(scene: &mut Scene, frame: Frame, flown: &[Flown]) {
+fn losses(scene: &mut Scene, frame: Chart, flown: &[Flown]) {
     let across = |stage: usize| (stage as f64 + 0.5) / 5.0;
     let marks: Vec<_> = (0..5).map(|stage| (across(stage), format!("{}", stage + 1))).collect();
     frame.axes(scene, "Geese lost in a stage by those that begin it", 8.0, &marks);

@@ -1,7 +1,7 @@
 //! Fixed minutes of the games, whose results must be equal natively and as WASM in an interpreter.
 //!
-//! gander always runs as both; skein, drake and millpond run as WASM with `--include-ignored` or
-//! `GAGGLE_LONG=1` only.
+//! gander always runs as both; skein, gosling, drake and millpond run as WASM with
+//! `--include-ignored` or `GAGGLE_LONG=1` only.
 
 #[path = "../../../games/gander/examples/golden.rs"]
 #[allow(dead_code)] // Its `main` is used only as a program.
@@ -10,6 +10,10 @@ mod gander_golden;
 #[path = "../../../games/drake/examples/drake_wire.rs"]
 #[allow(dead_code)] // Its `main` is used only as a program.
 mod drake_wire;
+
+#[path = "../../../games/gosling/examples/gosling_golden.rs"]
+#[allow(dead_code)] // Its `main` is used only as a program.
+mod gosling_golden;
 
 #[path = "../../../games/millpond/examples/millpond_wire.rs"]
 #[allow(dead_code)] // Its `main` is used only as a program.
@@ -36,6 +40,13 @@ fn gander_in_wasm_ends_in_golden_state() {
 fn skein_in_wasm_ends_in_golden_state() {
     let [size, hash] = run(&build("skein", "skein_golden"), skein_golden::MARK);
     assert_eq!((size, hash), skein_golden::GOLDEN);
+}
+
+#[test]
+#[ignore = "long: GAGGLE_LONG=1"]
+fn gosling_in_wasm_ends_in_golden_state() {
+    let [size, hash] = run(&build("gosling", "gosling_golden"), gosling_golden::MARK);
+    assert_eq!((size, hash), gosling_golden::GOLDEN);
 }
 
 #[test]

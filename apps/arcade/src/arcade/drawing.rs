@@ -15,7 +15,7 @@ use crate::{
     draw_joining, joining_alone_at,
 };
 
-/// The last help page.
+/// Last help page: parameters of the page's address.
 const ADDRESS: Notice<'_> = Notice {
     seat: None,
     heading: "For trying things out: behind a ? in the address",
@@ -145,7 +145,7 @@ impl Arcade {
         let is_known = self.shelf.top.is_some() && best_now > Some(0);
         let is_best = is_known && self.shelf.best.is_none_or(|best| best_now >= Some(best));
         let trial = self.shelf.is_trial;
-        // A number that is equal for all players of the match.
+        // Equal on all screens of the match, so that all show the same closing line.
         let match_number = players.iter().map(|line| u64::from(line.score)).sum();
         let facts = ScoreFacts {
             mode: if trial { "Trial" } else { self.cabinet.about().modes[self.menu.mode].1 },
@@ -436,7 +436,7 @@ impl Arcade {
         if is_late || !self.touch.used || !gains || self.is_board_up() {
             return;
         }
-        // Above the plaques.
+        // Above the score plaques.
         let y = (top * scale / word_scale - 82).max(30);
         let middle = (width / word_scale / 2) as f32;
         over.word(TURN_HINT, middle, y as f32, palette::BONE).centered().outlined(palette::INK);

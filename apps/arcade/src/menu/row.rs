@@ -170,7 +170,7 @@ fn signs(strip: Rect, on: &str, games: &[&str]) -> Vec<(Game, Rect)> {
     let shares =
         std::array::from_fn(|nth| others.get(nth).map_or(0, |(name, ..)| font::width(name, false, 0) + 8));
     let count = others.len() as i32;
-    // Columns without a share still have gaps.
+    // `columns` leaves gaps for unused columns, too.
     let place = Rect { wide: strip.wide + 2 * (CABINETS.len() as i32 - 1 - count), ..strip };
     others.into_iter().zip(place.columns::<{ CABINETS.len() - 1 }>(shares, 2)).collect()
 }

@@ -49,7 +49,7 @@ fn packed(piece: &[u8]) -> Vec<u8> {
     out
 }
 
-/// CPU time for a state in microseconds, of both in turn.
+/// CPU time per state, in microseconds, of two functions that are run alternately.
 fn in_turn(work: [&dyn Fn(); 2]) -> [f64; 2] {
     let mut laps = [Vec::new(), Vec::new()];
     for _ in 0..LAPS {

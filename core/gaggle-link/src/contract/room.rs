@@ -30,14 +30,14 @@ impl std::error::Error for Failure {}
 
 #[derive(Debug)]
 pub(crate) struct Room<T> {
-    pub(crate) transports: Vec<T>,
-    pub(crate) told: Vec<Vec<Told>>,
-    pub(crate) timeout: Micros,
+    transports: Vec<T>,
+    told: Vec<Vec<Told>>,
+    timeout: Micros,
     /// A peer whose program hangs: it is not polled.
-    pub(crate) hangs: Option<usize>,
+    hangs: Option<usize>,
     /// Progress of the rule, and when it was reached.
-    pub(crate) phase: u32,
-    pub(crate) phase_at: Micros,
+    phase: u32,
+    phase_at: Micros,
 }
 
 impl<T: Transport> Room<T> {
@@ -69,7 +69,8 @@ impl<T: Transport> Room<T> {
         Ok(())
     }
 
-    /// Order of connected, messages, disconnected; only the three peers appear.
+    /// Checks that a peer is connected before its messages and disconnected after them, and that no
+    /// peer but the three appears.
     fn check(&self, index: usize, told: &Told) -> Result<(), Failure> {
         let (peer, what) = match told {
             Told::Joined(peer) => (*peer, "joined"),
@@ -98,6 +99,49 @@ impl<T: Transport> Room<T> {
             _ => None,
         });
         last.unwrap_or(false)
+    }
+
+    pub(crate) fn transport(&self, index: usize) -> &T {
+        &self.transports[index]
+    }
+
+    pub(crate) fn transport_mut(&mut self, index: usize) -> &mut T {
+        &mut self.transports[index]
+    }
+
+    /// Events of a transport, in order.
+    pub(crate) fn told(&self, index: usize) -> &[Told] {
+        &self.told[index]
+    }
+
+    /// Events of all transports, by transport.
+    pub(crate) fn all_told(&self) -> impl Iterator<Item = &[Told]> {
+        self.told.iter().map(Vec::as_slice)
+    }
+
+    /// Timeout of the transports for a silent peer.
+    pub(crate) fn timeout(&self) -> Micros {
+        self.timeout
+    }
+
+    /// The program of a peer hangs from now on: its transport is not polled.
+    pub(crate) fn hang(&mut self, index: usize) {
+        self.hangs = Some(index);
+    }
+
+    /// Progress of the rule; 0 until its first step.
+    pub(crate) fn phase(&self) -> u32 {
+        self.phase
+    }
+
+    /// Progress of a rule that counts, without a new time for [`waited`](Room::waited).
+    pub(crate) fn count_phases(&mut self, count: u32) {
+        self.phase += count;
+    }
+
+    /// The time of [`waited`](Room::waited) begins now.
+    pub(crate) fn wait_again(&mut self, now: Micros) {
+        self.phase_at = now;
     }
 
     pub(crate) fn id(&self, index: usize) -> PeerId {

@@ -86,7 +86,7 @@ impl Rule {
 
     pub(crate) fn step<T: Transport>(self, room: &mut Room<T>, now: Micros) -> Result<Progress, Failure> {
         // Every rule begins when all are connected.
-        if room.phase == 0 {
+        if room.phase() == 0 {
             if self == Rule::SendToUnconnectedIsRejected {
                 refuse_who_is_not_joined(room, now)?;
             }
@@ -132,7 +132,7 @@ fn send<T: Transport>(
     bytes: &[u8],
 ) -> Result<(), Failure> {
     let to = room.id(to);
-    room.transports[from]
+    room.transport_mut(from)
         .send(now, to, channel, bytes)
         .map_err(|error| room.failure(format!("sending was rejected: {error}")))
 }
@@ -141,7 +141,7 @@ fn wait_quietly<T: Transport>(room: &mut Room<T>, now: Micros, span: Micros) -> 
     if room.waited(now) < span {
         return Ok(Progress::Running);
     }
-    let quiet = room.told.iter().flatten().all(|told| matches!(told, Told::Joined(_)));
+    let quiet = room.all_told().flatten().all(|told| matches!(told, Told::Joined(_)));
     room.expect(quiet, "an event without a cause")?;
     Ok(Progress::Passed)
 }
@@ -150,7 +150,7 @@ fn peers_connect<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     for index in 0..3 {
         let others = (0..3).filter(|other| *other != index).map(|other| room.id(other));
         for other in others {
-            let times = room.told[index].iter().filter(|told| **told == Told::Joined(other)).count();
+            let times = room.told(index).iter().filter(|told| **told == Told::Joined(other)).count();
             room.expect(times == 1, "a peer was reported as connected more than once, or not at all")?;
         }
     }
@@ -159,7 +159,7 @@ fn peers_connect<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 
 fn names<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     let mut names: Vec<PeerId> = (0..3).map(|index| room.id(index)).collect();
-    for (index, told) in room.told.iter().enumerate() {
+    for (index, told) in room.all_told().enumerate() {
         let mut joined: Vec<PeerId> = told
             .iter()
             .filter_map(|told| if let Told::Joined(peer) = told { Some(*peer) } else { None })
@@ -185,15 +185,15 @@ fn peers<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         others.sort_unstable();
         others
     };
-    if room.phase == 1 {
+    if room.phase() == 1 {
         for index in 0..3 {
             room.expect(
-                room.transports[index].peers() == expected(room, index, false),
+                room.transport(index).peers() == expected(room, index, false),
                 "peers() is not the two others in order",
             )?;
         }
         let other = room.id(1);
-        room.transports[0].disconnect(now, other, CloseCode::LEAVING);
+        room.transport_mut(0).disconnect(now, other, CloseCode::LEAVING);
         room.next_phase(now);
     }
     let known = [room.id(0), room.id(1)];
@@ -202,7 +202,7 @@ fn peers<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     }
     for index in 0..3 {
         room.expect(
-            room.transports[index].peers() == expected(room, index, true),
+            room.transport(index).peers() == expected(room, index, true),
             "peers() contains a disconnected peer, or misses a connected one",
         )?;
     }
@@ -214,20 +214,20 @@ fn refuse_who_is_not_joined<T: Transport>(room: &mut Room<T>, now: Micros) -> Re
         let me = room.id(index);
         let stranger = PeerId::from_u128(!me.to_u128() ^ 0x5a5a);
         for peer in [me, stranger, room.id((index + 1) % 3)] {
-            let joined = room.transports[index].peers().contains(&peer);
+            let joined = room.transport(index).peers().contains(&peer);
             for channel in [Channel::Unreliable, Channel::Reliable(0)] {
                 if joined {
                     continue;
                 }
-                let sent = room.transports[index].send(now, peer, channel, b"to no peer");
+                let sent = room.transport_mut(index).send(now, peer, channel, b"to no peer");
                 room.expect(
                     sent == Err(SendError::NotConnected { peer }),
                     "a message to an unconnected peer was not rejected as such",
                 )?;
             }
             if !joined {
-                room.transports[index].disconnect(now, peer, CloseCode::LEAVING);
-                let transport = &room.transports[index];
+                room.transport_mut(index).disconnect(now, peer, CloseCode::LEAVING);
+                let transport = room.transport(index);
                 // A peer may connect between these calls in a page.
                 let is_consistent = transport.stats(peer).is_none() || transport.peers().contains(&peer);
                 room.expect(is_consistent, "there are statistics of an unconnected peer")?;
@@ -244,13 +244,13 @@ fn senders<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
             for channel in channels {
                 // Repeated until it arrives: an unreliable one may be lost.
                 let arrived = room.got(to, channel).any(|(sender, _)| sender == room.id(from));
-                if !arrived && (channel == Channel::Unreliable || room.phase == 1) {
+                if !arrived && (channel == Channel::Unreliable || room.phase() == 1) {
                     send(room, now, from, to, channel, &[from as u8, to as u8])?;
                 }
             }
         }
     }
-    if room.phase == 1 {
+    if room.phase() == 1 {
         room.next_phase(now);
     }
     let mut all = true;
@@ -288,10 +288,10 @@ fn unreliable<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 }
 
 fn too_large<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
-    if room.phase == 1 {
+    if room.phase() == 1 {
         let (to, max) = (room.id(1), Channel::UNRELIABLE_BYTES_MAX);
         for bytes in [max + 1, 2 * max, 100_000] {
-            let sent = room.transports[0].send(now, to, Channel::Unreliable, &vec![7; bytes]);
+            let sent = room.transport_mut(0).send(now, to, Channel::Unreliable, &vec![7; bytes]);
             room.expect(
                 sent == Err(SendError::TooLarge { bytes, max }),
                 "a message that is too large was not rejected as such",
@@ -304,9 +304,9 @@ fn too_large<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 
 fn disconnecting<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     let (a, b, goodbye) = (room.id(0), room.id(1), CloseCode(CloseCode::APP.0 + 7));
-    if room.phase == 1 {
-        room.transports[0].disconnect(now, b, goodbye);
-        room.transports[0].disconnect(now, b, goodbye);
+    if room.phase() == 1 {
+        room.transport_mut(0).disconnect(now, b, goodbye);
+        room.transport_mut(0).disconnect(now, b, goodbye);
         room.next_phase(now);
     }
     let (ours, theirs) = (room.left(0, b), room.left(1, a));
@@ -331,7 +331,7 @@ fn disconnecting<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 
 fn after_left<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     let (a, b) = (room.id(0), room.id(1));
-    if room.phase == 1 {
+    if room.phase() == 1 {
         for count in 0..50 {
             for (from, to) in [(0, 1), (1, 0)] {
                 send(room, now, from, to, Channel::Unreliable, &[count; 100])?;
@@ -339,11 +339,11 @@ fn after_left<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
             }
         }
         room.next_phase(now);
-    } else if room.phase == 2 {
+    } else if room.phase() == 2 {
         // Disconnects in the middle of it. Every poll checks that nothing follows.
-        room.transports[0].disconnect(now, b, CloseCode::LEAVING);
+        room.transport_mut(0).disconnect(now, b, CloseCode::LEAVING);
         for channel in [Channel::Unreliable, Channel::Reliable(0)] {
-            let refused = room.transports[0].send(now, b, channel, b"too late");
+            let refused = room.transport_mut(0).send(now, b, channel, b"too late");
             room.expect(
                 refused == Err(SendError::NotConnected { peer: b }),
                 "a message to a disconnected peer was not rejected",
@@ -356,17 +356,17 @@ fn after_left<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 }
 
 fn quiet<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
-    let span = room.timeout + room.timeout;
+    let span = room.timeout() + room.timeout();
     wait_quietly(room, now, span)
 }
 
 fn silent<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     let c = room.id(2);
-    if room.phase == 1 {
-        room.hangs = Some(2);
+    if room.phase() == 1 {
+        room.hang(2);
         room.next_phase(now);
     }
-    let limit = room.timeout + room.timeout;
+    let limit = room.timeout() + room.timeout();
     let left = [room.left(0, c), room.left(1, c)];
     if left.iter().any(Vec::is_empty) {
         room.expect(room.waited(now) < limit, "a hanging peer was not reported as disconnected")?;
@@ -381,7 +381,7 @@ fn silent<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
      than once",
     )?;
     room.expect(
-        room.waited(now) + Micros::from_millis(50) >= Micros::new(room.timeout.get() / 2),
+        room.waited(now) + Micros::from_millis(50) >= Micros::new(room.timeout().get() / 2),
         "a peer was disconnected too early",
     )?;
     let (a, b) = (room.id(0), room.id(1));
@@ -397,7 +397,7 @@ fn statistics<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     if room.waited(now) < Micros::from_millis(300) {
         return send(room, now, 0, 1, Channel::Unreliable, &[0; 100]).map(|()| Progress::Running);
     }
-    let Some(stats) = room.transports[0].stats(b) else {
+    let Some(stats) = room.transport(0).stats(b) else {
         return Err(room.failure("no statistics of a connected peer".to_string()));
     };
     // A busy page makes few steps in that time: what matters is that every packet is counted.

@@ -13,9 +13,9 @@ const RETRY_MAX: Micros = Micros::from_secs(1);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Handshake {
-    pub(crate) nonce: u32,
+    nonce: u32,
     /// Nonce and grant of the other side, from a packet that may be outdated.
-    pub(crate) remote: Option<Remote>,
+    remote: Option<Remote>,
     next_at: Micros,
     retry: Micros,
 }
@@ -57,6 +57,16 @@ impl Handshake {
         Hello { nonce: self.nonce, echo: self.remote.map_or(0, |remote| remote.nonce), grant }
     }
 
+    /// Nonce of this side.
+    pub(crate) fn nonce(&self) -> u32 {
+        self.nonce
+    }
+
+    /// The other side, if a packet with this label proves that it has this side's nonce.
+    pub(crate) fn proven_by(&self, found: Label) -> Option<Remote> {
+        self.remote.filter(|remote| label(remote.nonce, self.nonce).0 == found)
+    }
+
     /// When to repeat the handshake.
     pub(crate) fn next_at(&self) -> Micros {
         self.next_at
@@ -81,6 +91,51 @@ pub(crate) fn label(from: u32, to: u32) -> (Label, u16) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn sides() -> [Handshake; 2] {
+        let mut random = Prng::new(7);
+        [(); 2].map(|()| Handshake::new(Micros::ZERO, &mut random))
+    }
+
+    #[test]
+    fn echoed_nonce_establishes_link() {
+        let [mut near, mut far] = sides();
+        assert_eq!(near.handle(&far.hello(9)), Answer::Greet);
+        let remote = Remote { nonce: near.nonce(), grant: 5 };
+        assert_eq!(far.handle(&near.hello(5)), Answer::Establish(remote));
+    }
+
+    #[test]
+    fn echo_of_earlier_link_is_ignored() {
+        let [mut near, mut far] = sides();
+        assert_eq!(near.handle(&far.hello(9)), Answer::Greet);
+        let late = near.hello(5);
+        far = Handshake::new(Micros::ZERO, &mut Prng::new(8));
+        assert_eq!(far.handle(&late), Answer::Ignore);
+        assert_eq!(far.proven_by(label(near.nonce(), far.nonce()).0), None, "it took nothing from it");
+    }
+
+    #[test]
+    fn packet_with_label_of_both_nonces_proves_link() {
+        let [mut near, far] = sides();
+        let found = label(far.nonce(), near.nonce()).0;
+        assert_eq!(near.proven_by(found), None);
+        assert_eq!(near.handle(&far.hello(9)), Answer::Greet);
+        assert_eq!(near.proven_by(found), Some(Remote { nonce: far.nonce(), grant: 9 }));
+        assert_eq!(near.proven_by(label(near.nonce(), far.nonce()).0), None);
+    }
+
+    #[test]
+    fn greeting_is_repeated_at_most_once_per_second() {
+        let [mut near, _] = sides();
+        let mut waits = Vec::new();
+        for _ in 0..6 {
+            let now = near.next_at();
+            near.greeted(now);
+            waits.push(near.next_at().since(now).get() / 1_000);
+        }
+        assert_eq!(waits, [100, 200, 400, 800, 1_000, 1_000]);
+    }
 
     #[test]
     fn labels_match_their_vector() {

@@ -60,7 +60,7 @@ pub(crate) struct Link {
     probes: u32,
     streams_out: StreamsOut,
     streams_in: StreamsIn,
-    pub(crate) queue: UnreliableQueue,
+    queue: UnreliableQueue,
     heartbeat: Heartbeat,
     loss_out: u8,
     counters: Counters,
@@ -95,6 +95,17 @@ impl Link {
 
     pub(crate) fn nonce(&self) -> u32 {
         self.nonce
+    }
+
+    /// Whether unreliable messages wait, so that another one has to wait behind them.
+    pub(crate) fn has_unreliable_waiting(&self) -> bool {
+        self.queue.len() > 0
+    }
+
+    /// An unreliable message could not be sent at once: it waits, and the oldest one that waits may
+    /// be dropped for it.
+    pub(crate) fn queue_unreliable(&mut self, message: &[u8], config: &LinkConfig) {
+        self.queue.push(message, config.unreliable_queue_max);
     }
 
     pub(crate) fn remote(&self) -> Remote {

@@ -30,9 +30,9 @@ struct PathState {
 /// Paths to one peer.
 #[derive(Debug)]
 pub(super) struct Pair {
-    pub(super) peer: PeerId,
+    peer: PeerId,
     /// The local side wants this peer and tries paths. Otherwise only the other side does.
-    pub(super) wanted: bool,
+    wanted: bool,
     ways: [PathState; 3],
     active: Option<Path>,
     /// Previous path, and until when copies are sent there.
@@ -73,6 +73,15 @@ impl Pair {
             taken_at: now,
             lost_at: Some(now),
         }
+    }
+
+    pub(super) fn peer(&self) -> PeerId {
+        self.peer
+    }
+
+    /// The local side wants this peer: it tries paths from now on.
+    pub(super) fn want(&mut self) {
+        self.wanted = true;
     }
 
     pub(super) fn active(&self) -> Option<Path> {

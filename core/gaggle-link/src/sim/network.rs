@@ -43,9 +43,9 @@ pub(crate) struct Network {
     free_flights: Vec<u32>,
     changes: Vec<Option<NetChange>>,
     /// Peers with new items in their inbox.
-    pub(crate) ready: BTreeSet<usize>,
+    ready: BTreeSet<usize>,
     log: StateHasher,
-    pub(crate) totals: SimStats,
+    totals: SimStats,
 }
 
 #[derive(Debug)]
@@ -155,6 +155,21 @@ impl Network {
         self.log.clone().finish()
     }
 
+    /// Counters since the network began.
+    pub(crate) fn totals(&self) -> SimStats {
+        self.totals
+    }
+
+    /// Takes the first peer with new items in its inbox off the list of those.
+    pub(crate) fn take_ready(&mut self) -> Option<usize> {
+        self.ready.pop_first()
+    }
+
+    /// Puts a peer back on the list of those with new items: it has not looked.
+    pub(crate) fn return_ready(&mut self, peer: usize) {
+        self.ready.insert(peer);
+    }
+
     /// Time of the next scheduled event.
     pub(crate) fn next_due(&self) -> Option<Micros> {
         self.agenda.peek().map(|Reverse(due)| due.at)
@@ -186,12 +201,12 @@ impl Network {
         self.line(Line::Changed, 0, 0, &[]);
         match change {
             NetChange::Direction { from, to, conditions } => {
-                self.route(*from, *to).shaper.conditions = *conditions;
+                self.route(*from, *to).shaper.set_conditions(*conditions);
             }
             NetChange::Everywhere(conditions) => {
                 self.conditions = *conditions;
                 for route in self.peers.iter_mut().flat_map(|peer| &mut peer.routes) {
-                    route.shaper.conditions = *conditions;
+                    route.shaper.set_conditions(*conditions);
                 }
             }
             NetChange::Partition(sides) => {
@@ -225,7 +240,7 @@ impl Network {
         if !route.open {
             return Ok(());
         }
-        if route.shaper.conditions.is_blocked {
+        if route.shaper.is_blocked() {
             return Err(WouldBlock);
         }
         let connection = route.connection;

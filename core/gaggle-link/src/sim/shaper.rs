@@ -10,7 +10,7 @@ use super::conditions::{Conditions, WIRE_OVERHEAD_BYTES};
 /// nothing here.
 #[derive(Debug, Clone)]
 pub(crate) struct Shaper {
-    pub(crate) conditions: Conditions,
+    conditions: Conditions,
     random: Prng,
     /// Whether a burst of loss is active.
     bad: bool,
@@ -59,6 +59,16 @@ impl Shaper {
     pub(crate) fn new(conditions: Conditions, random: Prng) -> Shaper {
         let (line_free_at, last_arrival_at) = (Micros::ZERO, Micros::ZERO);
         Shaper { conditions, random, bad: false, line_free_at, last_arrival_at, wobble: Wobble::default() }
+    }
+
+    /// Changes the conditions for datagrams sent from now on.
+    pub(crate) fn set_conditions(&mut self, conditions: Conditions) {
+        self.conditions = conditions;
+    }
+
+    /// Whether the sender is told to try again later.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.conditions.is_blocked
     }
 
     pub(crate) fn send(&mut self, now: Micros, bytes: usize) -> Fate {

@@ -235,11 +235,11 @@ impl SimNet {
         loop {
             let mut network = self.network.lock();
             let now = network.now();
-            let ready = if self.arrivals_wake { network.ready.pop_first() } else { None };
+            let ready = if self.arrivals_wake { network.take_ready() } else { None };
             let asked = self.wakes.first().filter(|wake| wake.0 <= now).map(|wake| wake.1);
             if let Some(peer) = [ready, asked].into_iter().flatten().min() {
                 if let Some(other) = ready.filter(|&other| other != peer) {
-                    network.ready.insert(other);
+                    network.return_ready(other);
                 }
                 drop(network);
                 self.forget_wake(peer);
@@ -270,7 +270,7 @@ impl SimNet {
 
     /// Counters since the start.
     pub fn totals(&self) -> SimStats {
-        self.network.lock().totals
+        self.network.lock().totals()
     }
 
     /// Hash of every event so far: datagrams sent, lost and delivered, with times and bytes, and

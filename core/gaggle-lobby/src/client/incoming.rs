@@ -168,7 +168,8 @@ impl Client {
     }
 
     fn seated(&mut self, now: Micros, id: Option<u64>, seated: JoinedRoom) {
-        let JoinedRoom { created, returned, slot, inherited, ticket, expires, room, ice, relay, .. } = seated;
+        let JoinedRoom { created, returned, slot, reused_slots, ticket, expires, room, ice, relay, .. } =
+            seated;
         let changes = match self.seat.take() {
             Some(before) if before.room.id == room.id => before.room.changes_to(&room),
             Some(before) => {
@@ -180,7 +181,7 @@ impl Client {
         };
         self.reports.keep_only(Some(room.id));
         self.reports.restart(now, &self.pending);
-        self.seat = Some(OwnReservation { slot, reused_slots: inherited, room, ice_servers: ice, relay });
+        self.seat = Some(OwnReservation { slot, reused_slots, room, ice_servers: ice, relay });
         self.set_ticket(now, ticket, expires);
         let answered = id.filter(|id| self.pending.take(*id).is_some()).map(RequestId);
         let mut requests = if returned { self.pending.take_entering() } else { Vec::new() };

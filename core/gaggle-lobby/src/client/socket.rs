@@ -1,6 +1,6 @@
-//! A client with its socket, for every kind of socket.
+//! A client with its socket.
 //!
-//! Implemented for natively and in the browser through [`LobbySocket`]. Absent: what messages mean.
+//! Native programs and pages implement [`LobbySocket`]. Absent: content of messages.
 
 use gaggle_kit::Micros;
 
@@ -48,19 +48,18 @@ pub enum SocketEvent {
 /// # }
 /// # let (now, seed, socket) = (Micros::ZERO, 7, NoSocket);
 /// let mut lobby = SocketClient::new(now, ClientConfig::default(), seed, socket);
-/// lobby.client.find(Find { game: "gander".parse()?, ..Find::default() });
+/// lobby.client_mut().find(Find { game: "gander".parse()?, ..Find::default() });
 /// // Every frame:
 /// while let Some(event) = lobby.poll(now) {
 ///     if let ClientEvent::RoomJoined { .. } = event {
-///         println!("room {}", lobby.client.room().expect("joined").code);
+///         println!("room {}", lobby.client().room().expect("joined").code);
 ///     }
 /// }
 /// # Ok::<(), gaggle_lobby::ParseLabelError>(())
 /// ```
 #[derive(Debug)]
 pub struct SocketClient<S> {
-    /// The state machine: requests go in here.
-    pub client: Client,
+    client: Client,
     socket: S,
 }
 
@@ -69,6 +68,16 @@ impl<S: LobbySocket> SocketClient<S> {
     /// other clients.
     pub fn new(now: Micros, config: ClientConfig, seed: u64, socket: S) -> SocketClient<S> {
         SocketClient { client: Client::new(now, config, seed), socket }
+    }
+
+    /// The state machine: what it knows.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The state machine: requests go in here.
+    pub fn client_mut(&mut self) -> &mut Client {
+        &mut self.client
     }
 
     /// Moves messages between client and socket and returns the next event for the game. Call until
@@ -138,7 +147,7 @@ mod tests {
         let script = Script::default();
         let config = ClientConfig { guest_key: Some("0123456789abcdef".into()), ..ClientConfig::default() };
         let mut lobby = SocketClient::new(Micros::ZERO, config, 1, script.clone());
-        lobby.client.find(Find { game: "gander".parse().unwrap(), ..Find::default() });
+        lobby.client_mut().find(Find { game: "gander".parse().unwrap(), ..Find::default() });
         assert_eq!(lobby.poll(Micros::ZERO), None);
         script.0.borrow_mut().events.push_back(SocketEvent::Opened);
         assert_eq!(lobby.poll(Micros::ZERO), None);

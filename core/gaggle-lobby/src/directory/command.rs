@@ -341,7 +341,7 @@ pub struct JoinedReply {
     /// The peer had the reservation before.
     pub returned: bool,
     /// Slots of the peer that another player had before.
-    pub inherited: Vec<Slot>,
+    pub reused_slots: Vec<Slot>,
     /// Whether signal numbering continues on this connection.
     pub attached: Attached,
     /// Signals queued while the peer was away.
@@ -351,7 +351,7 @@ pub struct JoinedReply {
 impl JoinedReply {
     /// The reply for a peer that had the reservation before.
     pub fn kept(attached: Attached, mail: Vec<QueuedSignal>) -> JoinedReply {
-        JoinedReply { created: false, returned: true, inherited: Vec::new(), attached, mail }
+        JoinedReply { created: false, returned: true, reused_slots: Vec::new(), attached, mail }
     }
 }
 

@@ -132,7 +132,7 @@ impl Directory {
         let key = FindKey::of(&new.game, &new.mode, &new.build);
         let admits = |room: &Room| match room.view().member(joiner.peer) {
             Some(_) if room.has_stepped_out(joiner.peer) => self.check_entry(now, room, joiner).is_ok(),
-            _ => room.seats_if_admitted(&self.rules, joiner).is_ok(),
+            _ => room.slots_if_admitted(&self.rules, joiner).is_ok(),
         };
         let rank = |id: RoomId| {
             let room = self.rooms.get(&id).filter(|room| admits(room))?;
@@ -195,7 +195,7 @@ impl Directory {
     /// Whether a room will admit a peer once the peer has left its current one.
     fn check_entry(&self, now: Micros, room: &Room, joiner: &JoinRequest) -> Result<(), Rejection> {
         if room.view().member(joiner.peer).is_none() {
-            return room.seats_if_admitted(&self.rules, joiner).map(drop);
+            return room.slots_if_admitted(&self.rules, joiner).map(drop);
         }
         // The same room: checked as if the peer had left it.
         let mut without = room.clone();
@@ -204,7 +204,7 @@ impl Directory {
             let text = "you cannot watch this room: you are its only player";
             return Err(Rejection::new(RejectionCode::NoSuchRoom, text));
         }
-        without.seats_if_admitted(&self.rules, joiner).map(drop)
+        without.slots_if_admitted(&self.rules, joiner).map(drop)
     }
 
     /// Whether a peer may join another room than the one it is in.
@@ -255,9 +255,9 @@ impl Directory {
         created: bool,
         returned: bool,
     ) -> Result<Reply, Rejection> {
-        let inherited = self.rooms.get(&id).map(|room| room.inherited(peer)).unwrap_or_default();
+        let reused_slots = self.rooms.get(&id).map(|room| room.reused_slots(peer)).unwrap_or_default();
         let (attached, mail) = (Attached::Fresh, Vec::new());
-        self.joined(id, JoinedReply { created, returned, inherited, attached, mail })
+        self.joined(id, JoinedReply { created, returned, reused_slots, attached, mail })
     }
 
     /// Reply to a peer with a reservation, unless joining ended the room.

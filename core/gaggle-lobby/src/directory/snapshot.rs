@@ -123,7 +123,7 @@ impl Snapshot {
                 // JSON contains no bare tab: it can separate texts.
                 "room" => {
                     let mut parts = rest.split('\t');
-                    let head = parts.next().unwrap_or_default();
+                    let head = parts.next().ok_or(MessageError::Missing { field: "room" })?;
                     let version = parts.next().and_then(|version| version.parse().ok());
                     let version = version.ok_or(MessageError::Missing { field: "version" })?;
                     let room = Room::from_texts(head, version, parts)?;

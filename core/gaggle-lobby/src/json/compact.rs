@@ -3,8 +3,8 @@
 //! Settings and signals pass through it before they are embedded in messages and log entries.
 //! Absent: meaning of the values.
 
+use super::MessageError;
 use super::read::{DEPTH_MAX, Raw, plain_length};
-use super::{MessageError, part};
 
 /// Deepest nesting of a value that passes through.
 pub(crate) const PASSED_DEPTH_MAX: usize = 12;
@@ -24,6 +24,7 @@ pub(crate) fn compact(raw: Raw<'_>, field: &'static str) -> Result<Box<str>, Mes
     if bytes.first() == Some(&b'"') {
         return Ok(text.into());
     }
+    let broken = MessageError::Invalid { field, expected: "JSON" };
     let (mut out, mut kept, mut at, mut depth) = (String::new(), 0, 0, 0_usize);
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -36,7 +37,7 @@ pub(crate) fn compact(raw: Raw<'_>, field: &'static str) -> Result<Box<str>, Mes
             }
             b'}' | b']' => depth -= 1,
             b' ' | b'\t' | b'\n' | b'\r' => {
-                out.push_str(part(text, kept..at));
+                out.push_str(text.get(kept..at).ok_or(broken)?);
                 kept = at + 1;
             }
             _ => {}
@@ -46,7 +47,7 @@ pub(crate) fn compact(raw: Raw<'_>, field: &'static str) -> Result<Box<str>, Mes
     if kept == 0 {
         return Ok(text.into());
     }
-    out.push_str(part(text, kept..));
+    out.push_str(text.get(kept..).ok_or(broken)?);
     Ok(out.into())
 }
 

@@ -14,8 +14,6 @@ pub(crate) use read::{Object, Raw};
 pub(crate) use record::{Record, Value, json_name, record, record_of, tagged};
 pub(crate) use write::{ObjectWriter, write_hex, write_string, write_u64};
 
-use std::slice::SliceIndex;
-
 use thiserror::Error;
 
 /// Why a text is not a message.
@@ -58,10 +56,4 @@ pub enum MessageError {
         /// What the field must be.
         expected: &'static str,
     },
-}
-
-/// A slice that every caller knows to be in range. Indexing with `[]` would add panic messages and
-/// formatting code to every page.
-fn part(text: &str, range: impl SliceIndex<str, Output = str>) -> &str {
-    text.get(range).unwrap_or_default()
 }

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use super::MessageError;
 use super::record::Value;
-use super::{MessageError, part};
 
 /// Deepest nesting: the scanner recurses, and no message needs more.
 pub(super) const DEPTH_MAX: usize = 16;
@@ -64,11 +64,16 @@ impl<'a> Raw<'a> {
 
     /// The string with escapes resolved; borrowed if there are none.
     pub(crate) fn string(self) -> Option<Cow<'a, str>> {
-        let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        let inner = self.quoted()?;
         if !inner.contains('\\') {
             return Some(Cow::Borrowed(inner));
         }
         unescape(inner).map(Cow::Owned)
+    }
+
+    /// What is between the quotes of a string, escapes included.
+    fn quoted(self) -> Option<&'a str> {
+        self.0.strip_prefix('"')?.strip_suffix('"')
     }
 
     /// The fields, if it is an object within [`FIELDS_MAX`] and without duplicates.
@@ -193,8 +198,7 @@ impl<'a> Object<'a> {
     fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), MessageError> {
         let object = self;
         scanner.fields(0, |scanner, key, value| {
-            let key = key.0;
-            let key = part(key, 1..key.len() - 1);
+            let key = key.quoted().ok_or(scanner.wrong("a name"))?;
             // An escaped name such as `\u0074ype` serves only to be read differently by two
             // parsers.
             if key.contains('\\') {
@@ -261,7 +265,13 @@ impl<'a> Scanner<'a> {
             Some(b'-' | b'0'..=b'9') => self.number()?,
             _ => return Err(self.wrong("a value")),
         }
-        Ok(Raw(part(self.text, start..self.at)))
+        self.raw_from(start)
+    }
+
+    /// The text from a position up to here. The scanner stops between characters only; if it did
+    /// not, the text would be rejected.
+    fn raw_from(&self, start: usize) -> Result<Raw<'a>, MessageError> {
+        self.text.get(start..self.at).map(Raw).ok_or(self.wrong("whole characters"))
     }
 
     fn fields(
@@ -279,7 +289,7 @@ impl<'a> Scanner<'a> {
             self.skip_space();
             let start = self.at;
             self.string()?;
-            let key = Raw(part(self.text, start..self.at));
+            let key = self.raw_from(start)?;
             self.skip_space();
             self.expect(b':', "a colon")?;
             self.skip_space();
@@ -339,7 +349,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn word(&mut self, word: &'static str) -> Result<(), MessageError> {
-        if !part(self.text, self.at..).starts_with(word) {
+        if !self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
             return Err(self.wrong(word));
         }
         self.at += word.len();
@@ -392,24 +402,24 @@ pub(super) fn plain_length(bytes: &[u8]) -> usize {
 fn unescape(inner: &str) -> Option<String> {
     let mut out = String::with_capacity(inner.len());
     let mut rest = inner;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(part(rest, ..at));
-        let kind = *rest.as_bytes().get(at + 1)?;
-        rest = part(rest, at + 2..);
-        let plain = match kind {
-            b'u' => {
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        out.push_str(plain);
+        let mut letters = escape.chars();
+        let kind = letters.next()?;
+        rest = letters.as_str();
+        out.push(match kind {
+            'u' => {
                 let (character, left) = unescape_unicode(rest)?;
                 rest = left;
                 character
             }
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            other => char::from(other),
-        };
-        out.push(plain);
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            other => other,
+        });
     }
     out.push_str(rest);
     Some(out)
@@ -417,17 +427,22 @@ fn unescape(inner: &str) -> Option<String> {
 
 /// Reads the digits after `\u`, and the second half of a surrogate pair if the first is one.
 fn unescape_unicode(text: &str) -> Option<(char, &str)> {
-    let unit = |text: &str| u32::from_str_radix(text.get(..4)?, 16).ok();
-    let first = unit(text)?;
+    let (first, rest) = unit(text)?;
     if !(0xd800..0xe000).contains(&first) {
-        return Some((char::from_u32(first)?, part(text, 4..)));
+        return Some((char::from_u32(first)?, rest));
     }
-    let second = unit(part(text, 4..).strip_prefix("\\u")?)?;
+    let (second, rest) = unit(rest.strip_prefix("\\u")?)?;
     if first >= 0xdc00 || !(0xdc00..0xe000).contains(&second) {
         return None;
     }
     let point = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-    Some((char::from_u32(point)?, part(text, 10..)))
+    Some((char::from_u32(point)?, rest))
+}
+
+/// Reads four hexadecimal digits; returns what follows them.
+fn unit(text: &str) -> Option<(u32, &str)> {
+    let (digits, rest) = text.split_at_checked(4)?;
+    Some((u32::from_str_radix(digits, 16).ok()?, rest))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //!
 //! `record.rs` uses it. Absent: trees, pretty printing.
 
-use super::part;
 use super::record::Value;
 
 /// Writes one object. Fields appear in the order of the calls.
@@ -52,23 +51,30 @@ impl<'a> ObjectWriter<'a> {
 /// Writes a string, escaped where necessary.
 pub(crate) fn write_string(text: &str, out: &mut String) {
     out.push('"');
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c < ' ' || c == '"' || c == '\\') {
-        out.push_str(part(rest, ..at));
-        let byte = rest.as_bytes()[at];
-        match byte {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
+    for piece in text.split_inclusive(is_special) {
+        // Only the last character of a piece can be special.
+        let mut plain = piece.chars();
+        let Some(last) = plain.next_back().filter(|last| is_special(*last)) else {
+            out.push_str(piece);
+            continue;
+        };
+        out.push_str(plain.as_str());
+        match last {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
             control => {
                 out.push_str("\\u00");
-                write_hex(u128::from(control), 2, out);
+                write_hex(u128::from(u32::from(control)), 2, out);
             }
         }
-        rest = part(rest, at + 1..);
     }
-    out.push_str(rest);
     out.push('"');
+}
+
+/// Whether a character cannot stand in a string as it is.
+fn is_special(character: char) -> bool {
+    character < ' ' || character == '"' || character == '\\'
 }
 
 /// Writes a number in decimal.

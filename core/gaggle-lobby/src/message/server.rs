@@ -75,7 +75,7 @@ record! {
         slot: Option<Slot>,
         /// Own slots that another player had before: state a game keeps for them belongs to that
         /// player.
-        inherited: Vec<Slot>,
+        reused_slots as "inherited": Vec<Slot>,
         /// Proves to peers and relays that the client may be in the room.
         ticket: String,
         /// Expiry of the ticket in Unix seconds.

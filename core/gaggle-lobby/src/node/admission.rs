@@ -41,10 +41,11 @@ pub(super) fn take_reserve(
     let reserve = rules.connections_max / RESERVE;
     let is_for_proven = connections.len() <= rules.connections_max - reserve / 2;
     let Some(known) = connections.get_mut(connection) else { return false };
-    let is_admitted = has_ticket || is_for_proven && limits.is_proven(now, known.address);
+    let is_admitted = has_ticket || is_for_proven && limits.is_proven(now, known.address());
     let share = (reserve / RESERVE_SHARE).max(RESERVE_SHARE_MIN);
-    known.in_reserve = is_admitted && limits.take_reserve(known.address, share);
-    known.in_reserve
+    let in_reserve = is_admitted && limits.take_reserve(known.address(), share);
+    known.set_in_reserve(in_reserve);
+    in_reserve
 }
 
 /// Connections outside rooms to close for one from this address, which is counted already if
@@ -59,13 +60,13 @@ pub(super) fn making_way(
     rules: &Rules,
 ) -> Vec<ConnectionId> {
     let weight_min = limits.weight(address) + usize::from(joiner.is_none());
-    let idle = connections.iter().filter(|(id, known)| match &known.phase {
+    let idle = connections.iter().filter(|(id, known)| match known.phase() {
         _ if joiner == Some(*id) => false,
         Phase::New => true,
         Phase::Verifying(..) => false,
         Phase::Known(session) => session.room.is_none() && !known.must_wait(),
     });
-    let idle = idle.map(|(id, known)| (known.address, (known.heard_at, id)));
+    let idle = idle.map(|(id, known)| (known.address(), (known.heard_at(), id)));
     let count = (rules.connections_max / RESERVE).max(1);
     limits.making_way(weight_min, idle, count).into_iter().map(|(_, connection)| connection).collect()
 }

@@ -31,7 +31,7 @@ impl Node {
         bytes: usize,
     ) {
         let Some(known) = self.connections.get_mut(connection) else { return };
-        if let Phase::Known(session) = &mut known.phase {
+        if let Some(session) = known.session_mut() {
             session.touched_at = now;
         }
         if known.must_wait() {
@@ -43,7 +43,7 @@ impl Node {
         }
         let Envelope { id, message } = envelope;
         let out_of_order = |text| Err(Rejection::new(RejectionCode::OutOfOrder, text));
-        let done = match (&known.phase, message) {
+        let done = match (known.phase(), message) {
             (Phase::New, ClientMessage::Hello(hello)) => return self.hello(now, connection, id, hello),
             (Phase::New, _) => out_of_order("send `hello` first"),
             (_, ClientMessage::Hello(_)) => out_of_order("`hello` was sent already"),
@@ -56,8 +56,8 @@ impl Node {
 
     /// Handles waiting messages until one starts a new procedure.
     pub(super) fn handle_waiting(&mut self, now: Micros, connection: ConnectionId) {
-        while let Some(known) = self.connections.get_mut(connection).filter(|known| !known.must_wait())
-            && let Some(Waiting { envelope, bytes }) = known.waiting.pop_front()
+        while let Some(known) = self.connections.get_mut(connection)
+            && let Some(Waiting { envelope, bytes }) = known.pop_waiting()
         {
             self.handle_message(now, connection, envelope, bytes);
         }
@@ -159,7 +159,7 @@ impl Node {
         let Some(known) = self.connections.get(connection) else { return Ok(()) };
         let SubscribeRooms { game, mode, build, all } = list;
         let (key, refresh_at) = (ListKey { game, mode, build, all }, now + self.rules.list_interval);
-        let lookup = self.lists.watch(connection, place(known.address), id, &key, refresh_at)?;
+        let lookup = self.lists.watch(connection, place(known.address()), id, &key, refresh_at)?;
         lookup.into_iter().for_each(|lookup| self.outbox.push(NodeOutput::LookUp(lookup)));
         Ok(())
     }
@@ -170,7 +170,7 @@ impl Node {
         let Some(known) = connections.get_mut(connection) else { return Ok(()) };
         let route = signals::route(now, known, rooms, limits, rules, &signal)?;
         let Some(Route { from, room, local, link }) = route else { return Ok(()) };
-        self.outbox.stats.signals += 1;
+        self.outbox.count(|stats| stats.signals += 1);
         let Signal { to, data, .. } = signal;
         if let Some(target) = local {
             self.send_signal(now, target, from, data);
@@ -189,7 +189,7 @@ impl Node {
     fn send_room(&mut self, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
         let (room, ..) = self.own_room(connection)?;
         let Some(copy) = self.rooms.get(room) else { return Ok(()) };
-        let room = copy.view.clone();
+        let room = copy.view().clone();
         self.send(connection, id, Room { room });
         Ok(())
     }
@@ -230,7 +230,7 @@ impl Node {
         // changes.
         if let Some(room) = self.own_place(connection, &join).filter(|_| join.leave_current) {
             self.meter(now, connection, LimitedAction::Join)?;
-            self.tell_seat(now, connection, id, room, (false, true), Vec::new());
+            self.tell_joined(now, connection, id, room, (false, true), Vec::new());
             return Ok(());
         }
         self.ask_for_room(now, connection, id, RoomRequest::join(join)?)
@@ -308,7 +308,7 @@ impl Node {
     /// Charges a room to the address of a connection that may create one. False if it may not.
     pub(super) fn charge_room(&mut self, now: Micros, connection: ConnectionId) -> bool {
         let Some(known) = self.connections.get(connection) else { return false };
-        let charge = self.limits.charge_room(now, known.address);
+        let charge = self.limits.charge_room(now, known.address());
         let may_create = charge.is_some();
         if let Some(charge) = charge {
             self.charges.entry(connection).or_default().push(charge);
@@ -332,7 +332,7 @@ impl Node {
     /// The requested room, if this connection is in it in the requested role.
     fn own_place(&self, connection: ConnectionId, join: &Join) -> Option<RoomView> {
         let session = self.home(connection).ok()?;
-        let view = &self.rooms.get(session.room?)?.view;
+        let view = self.rooms.get(session.room?)?.view();
         let is_meant = join.code.map_or(join.room == Some(view.id), |code| code == view.code);
         let slots = view.member(session.peer)?.slots().len();
         let is_such = slots == if join.spectate { 0 } else { join.players.count().into() };
@@ -404,10 +404,10 @@ impl Node {
     fn meter_room(&mut self, now: Micros, connection: ConnectionId) -> Result<(), Rejection> {
         let (room, peer, _) = self.own_room(connection)?;
         let rate = self.rules.limits.change;
-        let Some(copy) = self.rooms.get_mut(room).filter(|copy| copy.view.host == peer) else {
+        let Some(copy) = self.rooms.get_mut(room).filter(|copy| copy.view().host == peer) else {
             return Ok(());
         };
-        let taken = copy.acts.try_acquire(now, &rate, 1);
+        let taken = copy.charge_host(now, &rate);
         taken.inspect_err(|_| self.limits.exceed(LobbyLimit::Change)).map_err(too_fast)
     }
 
@@ -430,7 +430,7 @@ impl Node {
             return Err(already_playing());
         }
         if let Some(room) = session.room.filter(|_| !may_switch) {
-            let code = self.rooms.get(room).map_or(String::new(), |copy| copy.view.code.to_string());
+            let code = self.rooms.get(room).map_or(String::new(), |copy| copy.view().code.to_string());
             let text = format!("you are in room {code} already; leave it first");
             return Err(Rejection::new(RejectionCode::AlreadyInRoom, text));
         }
@@ -458,8 +458,8 @@ impl Node {
         doing: LimitedAction,
     ) -> Result<(), Rejection> {
         let Some(known) = self.connections.get(connection) else { return Ok(()) };
-        let Phase::Known(session) = &known.phase else { return Ok(()) };
-        self.limits.take(now, doing, session.player, known.address)
+        let Some(session) = known.session() else { return Ok(()) };
+        self.limits.take(now, doing, session.player, known.address())
     }
 
     /// Appends a command for a connection, which waits for the reply.
@@ -471,7 +471,7 @@ impl Node {
         command: impl Into<Command>,
     ) {
         if let Some(known) = self.connections.get_mut(connection) {
-            known.procedure = procedure;
+            known.begin(procedure);
         }
         self.append(self.origin(connection, id), command);
     }

@@ -26,28 +26,28 @@ const WAITING_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
 const STRIKES: RateLimit = RateLimit::every(Micros::from_millis(500), 20);
 
 /// Pings and pongs per time: some clients send one a second, none a hundred.
-pub(super) const BEATS: RateLimit = RateLimit::every(Micros::from_millis(100), 100);
+const BEATS: RateLimit = RateLimit::every(Micros::from_millis(100), 100);
 
 /// State of one connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) address: IpAddr,
+    address: IpAddr,
     /// It uses one of the reserved connections.
-    pub(super) in_reserve: bool,
+    in_reserve: bool,
     since: Micros,
-    pub(super) phase: Phase,
-    pub(super) heard_at: Micros,
+    phase: Phase,
+    heard_at: Micros,
     pinged_at: Option<Micros>,
     messages: RateLimiter,
     bytes: RateLimiter,
     strikes: RateLimiter,
     /// Limits pings and pongs.
-    pub(super) beats: RateLimiter,
+    beats: RateLimiter,
     /// Running procedure; messages wait until it ends.
-    pub(super) procedure: Procedure,
-    pub(super) waiting: VecDeque<Waiting>,
+    procedure: Procedure,
+    waiting: VecDeque<Waiting>,
     /// Connections that wait to learn whether this one is alive.
-    pub(super) probed_by: Vec<Prober>,
+    probed_by: Vec<Prober>,
 }
 
 /// A waiting message and its length in bytes.
@@ -169,6 +169,115 @@ impl Connection {
         }
     }
 
+    pub(super) fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// Whether it uses one of the reserved connections.
+    pub(super) fn is_in_reserve(&self) -> bool {
+        self.in_reserve
+    }
+
+    /// Whether it uses one of the reserved connections from now on.
+    pub(super) fn set_in_reserve(&mut self, in_reserve: bool) {
+        self.in_reserve = in_reserve;
+    }
+
+    /// When anything was last received.
+    pub(super) fn heard_at(&self) -> Micros {
+        self.heard_at
+    }
+
+    pub(super) fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// The session, once the peer is identified.
+    pub(super) fn session(&self) -> Option<&Session> {
+        match &self.phase {
+            Phase::Known(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    /// The session, to change it.
+    pub(super) fn session_mut(&mut self) -> Option<&mut Session> {
+        match &mut self.phase {
+            Phase::Known(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    /// Ends the connection: its session, and the connections that wait to learn whether it is
+    /// alive.
+    pub(super) fn end(self) -> (Option<Session>, Vec<Prober>) {
+        let session = match self.phase {
+            Phase::Known(session) => Some(*session),
+            _ => None,
+        };
+        (session, self.probed_by)
+    }
+
+    /// `hello` has arrived, and its token is checked.
+    pub(super) fn begin_verifying(&mut self, id: Option<u64>, hello: Hello) {
+        self.phase = Phase::Verifying(id, Box::new(hello));
+    }
+
+    /// The check of the token is over: the `hello` that waited for it.
+    #[must_use]
+    pub(super) fn end_verifying(&mut self) -> Option<(Option<u64>, Hello)> {
+        match std::mem::replace(&mut self.phase, Phase::New) {
+            Phase::Verifying(id, hello) => Some((id, *hello)),
+            phase => {
+                self.phase = phase;
+                None
+            }
+        }
+    }
+
+    /// The peer is identified, and waits for its reservation.
+    pub(super) fn identify(&mut self, session: Session) {
+        self.phase = Phase::Known(Box::new(session));
+        self.procedure = Procedure::Greet;
+    }
+
+    /// Starts a procedure: messages wait until it ends.
+    pub(super) fn begin(&mut self, procedure: Procedure) {
+        self.procedure = procedure;
+    }
+
+    /// Ends the procedure and returns it.
+    pub(super) fn end_procedure(&mut self) -> Procedure {
+        std::mem::replace(&mut self.procedure, Procedure::Idle)
+    }
+
+    /// Ends taking over a reservation, if that runs. Returns what follows.
+    #[must_use]
+    pub(super) fn end_take_over(&mut self) -> Option<Option<Box<Entering>>> {
+        match self.end_procedure() {
+            Procedure::TakeOver { then } => Some(then),
+            procedure => {
+                self.procedure = procedure;
+                None
+            }
+        }
+    }
+
+    /// The client was heard.
+    pub(super) fn note_heard(&mut self, now: Micros) {
+        self.heard_at = now;
+    }
+
+    /// A ping or pong arrived. Returns false if there are too many.
+    #[must_use]
+    pub(super) fn note_beat(&mut self, now: Micros) -> bool {
+        let is_permitted = self.beats.try_acquire(now, &BEATS, 1).is_ok();
+        if is_permitted {
+            self.heard_at = now;
+        }
+        is_permitted
+    }
+
     /// Counts a message of any kind, or returns the limit it exceeds and how long to wait.
     pub(super) fn take_message(
         &mut self,
@@ -209,6 +318,12 @@ impl Connection {
         Ok(())
     }
 
+    /// The next waiting message, once the procedure has ended.
+    #[must_use]
+    pub(super) fn pop_waiting(&mut self) -> Option<Waiting> {
+        if self.must_wait() { None } else { self.waiting.pop_front() }
+    }
+
     /// Checks the deadlines of the connection.
     pub(super) fn check(&mut self, now: Micros, rules: &Rules) -> Check {
         match &self.phase {
@@ -247,6 +362,17 @@ impl Connection {
     pub(super) fn probe(&mut self, now: Micros, prober: Prober) {
         self.probed_by.push(prober);
         self.pinged_at = Some(now);
+    }
+
+    /// Whether connections wait to learn whether this one is alive.
+    pub(super) fn is_probed(&self) -> bool {
+        !self.probed_by.is_empty()
+    }
+
+    /// Connections that waited to learn whether this one is alive; they wait no more.
+    #[must_use]
+    pub(super) fn take_probers(&mut self) -> Vec<Prober> {
+        std::mem::take(&mut self.probed_by)
     }
 }
 

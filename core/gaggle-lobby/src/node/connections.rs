@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gaggle_kit::{Micros, PeerId};
 
 use super::ConnectionId;
-use super::connection::{Connection, Phase, Session};
+use super::connection::{Connection, Session};
 
 /// The connections of a node.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Connections {
     /// Removes a connection, also as the speaker of its peer.
     pub(super) fn remove(&mut self, id: ConnectionId) -> Option<Connection> {
         let connection = self.all.remove(&id)?;
-        if let Phase::Known(session) = &connection.phase {
+        if let Some(session) = connection.session() {
             self.remove_speaker(session.peer, id);
         }
         Some(connection)
@@ -54,18 +54,12 @@ impl Connections {
 
     /// Session of an identified connection.
     pub(super) fn session(&self, id: ConnectionId) -> Option<&Session> {
-        match &self.all.get(&id)?.phase {
-            Phase::Known(session) => Some(session),
-            _ => None,
-        }
+        self.all.get(&id)?.session()
     }
 
     /// Mutable session of an identified connection.
     pub(super) fn session_mut(&mut self, id: ConnectionId) -> Option<&mut Session> {
-        match &mut self.all.get_mut(&id)?.phase {
-            Phase::Known(session) => Some(session),
-            _ => None,
-        }
+        self.all.get_mut(&id)?.session_mut()
     }
 
     /// Connection that speaks for a peer.

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use gaggle_kit::{Micros, PeerId};
 
 use super::admission;
-use super::connection::{Greeting, Phase, Prober, Procedure, Session, Stage};
+use super::connection::{Greeting, Prober, Session, Stage};
 use super::entering::{Entering, Goal};
 use super::signals::Signals;
 use super::{ConnectionId, Identity, Node, NodeOutput, Probe, ProbeResult, Purpose, Query};
@@ -46,7 +46,7 @@ impl Node {
         }
         if let Some(token) = hello.token.take() {
             if let Some(known) = self.connections.get_mut(connection) {
-                known.phase = Phase::Verifying(id, Box::new(hello));
+                known.begin_verifying(id, hello);
                 self.outbox.push(NodeOutput::Verify { connection, token });
             }
             return;
@@ -73,12 +73,12 @@ impl Node {
         identity: Result<Identity, Rejection>,
     ) {
         let Some(known) = self.connections.get_mut(connection) else { return };
-        let Phase::Verifying(id, hello) = std::mem::replace(&mut known.phase, Phase::New) else { return };
+        let Some((id, hello)) = known.end_verifying() else { return };
         match identity {
             Ok(identity) => {
                 let player = secret::account(&self.id_key, &identity.issuer, &identity.subject);
                 let who = Known { player, signed_in: true, name: identity.name, made_key: None };
-                self.identified(now, connection, id, *hello, who);
+                self.identified(now, connection, id, hello, who);
             }
             // The token is not at fault: the client reconnects and shows it again.
             Err(refusal) if refusal.code == RejectionCode::Unavailable => {
@@ -99,9 +99,9 @@ impl Node {
         hello: Hello,
         who: Known,
     ) {
-        let Some(address) = self.connections.get(connection).map(|known| known.address) else { return };
+        let Some(address) = self.connections.get(connection).map(|known| known.address()) else { return };
         let Known { player, signed_in, name: known_name, made_key } = who;
-        let Some(peer) = secret::seat(player, hello.seat.as_deref().unwrap_or_default()) else {
+        let Some(peer) = secret::peer_of(player, hello.seat.as_deref().unwrap_or_default()) else {
             let text = "a device key has at most 64 of A-Z a-z 0-9 _ -";
             return self.refuse(now, connection, id, Rejection::new(RejectionCode::BadKey, text));
         };
@@ -165,8 +165,7 @@ impl Node {
             signals: Signals::default(),
             touched_at: now,
         };
-        known.phase = Phase::Known(Box::new(session));
-        known.procedure = Procedure::Greet;
+        known.identify(session);
         self.limits.identify(player);
         self.greet(now, connection);
     }
@@ -234,7 +233,7 @@ impl Node {
     /// A probed connection has proven that it is alive.
     pub(super) fn answer_probe(&mut self, now: Micros, connection: ConnectionId) {
         let Some(known) = self.connections.get_mut(connection) else { return };
-        for prober in std::mem::take(&mut known.probed_by) {
+        for prober in known.take_probers() {
             self.tell_prober(now, prober, true);
         }
     }
@@ -326,7 +325,7 @@ impl Node {
             Some(older) => {
                 // Its probers are answered; do not notify them again.
                 if let Some(known) = self.connections.get_mut(older) {
-                    known.probed_by.clear();
+                    let _ = known.take_probers();
                 }
                 let text = "it did not answer, and another device with the same key connected";
                 self.disconnect(now, older, Rejection::new(RejectionCode::Replaced, text));
@@ -415,7 +414,7 @@ impl Node {
         if seat != MembershipState::Elsewhere {
             self.connections.set_speaker(peer, connection);
         }
-        self.outbox.stats.authenticated += 1;
+        self.outbox.count(|stats| stats.authenticated += 1);
         self.send(connection, greeting.id, welcome);
         if seat != MembershipState::Yours {
             self.end_procedure(connection);
@@ -439,7 +438,7 @@ impl Node {
 
     fn code_of(&self, connection: ConnectionId) -> Option<RoomCode> {
         let room = self.session(connection)?.room?;
-        self.rooms.get(room).map(|copy| copy.view.code)
+        self.rooms.get(room).map(|copy| copy.view().code)
     }
 
     /// Starts a search for players of similar skill, after asking storage for the rating.

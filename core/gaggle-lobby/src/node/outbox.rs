@@ -18,10 +18,20 @@ pub(super) struct Outbox {
     queue: VecDeque<NodeOutput>,
     /// Buffer for a signal's text before its length is known.
     scratch: String,
-    pub(super) stats: NodeStats,
+    stats: NodeStats,
 }
 
 impl Outbox {
+    /// Counters since the start.
+    pub(super) fn stats(&self) -> &NodeStats {
+        &self.stats
+    }
+
+    /// Raises counters.
+    pub(super) fn count(&mut self, raise: impl FnOnce(&mut NodeStats)) {
+        raise(&mut self.stats);
+    }
+
     pub(super) fn push(&mut self, output: NodeOutput) {
         self.queue.push_back(output);
     }

@@ -20,7 +20,7 @@ use crate::message::server::{
 use crate::message::{Rejection, ServerMessage};
 use crate::room::{Attached, Attachment, Displace, RoomAction};
 use crate::ticket::Claims;
-use crate::view::{LeaveReason, RawJson, RoomView, Verdict};
+use crate::view::{LeaveReason, Member, RawJson, RoomView, Verdict};
 
 impl Node {
     pub(super) fn take_reply(&mut self, now: Micros, entry: &LogEntry, reply: Reply) {
@@ -47,7 +47,7 @@ impl Node {
                 self.end_procedure(connection);
                 match reply {
                     Reply::Joined { room, seated } => {
-                        self.seat(now, connection, id, (joiner.peer, *link), *room, seated);
+                        self.join_copy(now, connection, id, (joiner.peer, *link), *room, seated);
                     }
                     Reply::Rejected(refusal) => self.refuse(now, connection, id, refusal),
                     _ => {}
@@ -71,7 +71,7 @@ impl Node {
     /// Ends the procedure of a connection.
     pub(super) fn end_procedure(&mut self, connection: ConnectionId) -> Procedure {
         let known = self.connections.get_mut(connection);
-        known.map_or(Procedure::Idle, |known| std::mem::replace(&mut known.procedure, Procedure::Idle))
+        known.map_or(Procedure::Idle, super::Connection::end_procedure)
     }
 
     fn acted(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, act: &Act, reply: Reply) {
@@ -98,22 +98,19 @@ impl Node {
         let Some(session) = self.session(connection) else {
             // Closed meanwhile: the reservation is kept as after any lost connection.
             if let Reply::Joined { room, seated } = reply {
-                self.seat(now, connection, id, member, *room, seated);
+                self.join_copy(now, connection, id, member, *room, seated);
             }
             return;
         };
         if matches!(session.stage, Stage::Greeting(_)) {
             return self.attached(now, connection, member, reply);
         }
-        let is_taking_over =
-            |known: &&mut super::Connection| matches!(known.procedure, Procedure::TakeOver { .. });
-        let known = self.connections.get_mut(connection).filter(is_taking_over);
-        match known.map(|known| std::mem::replace(&mut known.procedure, Procedure::Idle)) {
-            Some(Procedure::TakeOver { then }) => {
+        match self.connections.get_mut(connection).and_then(super::Connection::end_take_over) {
+            Some(then) => {
                 self.taken_over(now, connection, id, member, then, reply);
                 self.handle_waiting(now, connection);
             }
-            _ => self.attached_again(now, connection, member, reply),
+            None => self.attached_again(now, connection, member, reply),
         }
     }
 
@@ -158,7 +155,7 @@ impl Node {
             }
             Reply::Joined { room, seated } => {
                 self.searches.remove(connection);
-                self.seat(now, connection, id, (find.joiner.peer, find.link), *room, seated);
+                self.join_copy(now, connection, id, (find.joiner.peer, find.link), *room, seated);
             }
             Reply::Rejected(refusal) => {
                 self.searches.remove(connection);
@@ -174,7 +171,7 @@ impl Node {
         match copy.and_then(|copy| copy.local(queue.to)) {
             Some(target) => self.send_signal(now, target, queue.signal.from, queue.signal.data),
             // Disconnected a moment ago: queued like all signals for members that are away.
-            None if copy.is_none_or(|copy| !copy.links.contains_key(&queue.to)) => self.append(None, queue),
+            None if copy.is_none_or(|copy| copy.link_of(queue.to).is_none()) => self.append(None, queue),
             None => {}
         }
     }
@@ -191,8 +188,8 @@ impl Node {
     fn stepped_out(&mut self, connection: ConnectionId, id: Option<u64>, room: RoomId) {
         let Some(session) = self.session_mut(connection) else { return };
         let peer = session.peer;
-        let had_seat = session.room == Some(room);
-        if had_seat {
+        let was_in_room = session.room == Some(room);
+        if was_in_room {
             self.leave_copy(connection, peer);
         } else {
             self.rooms.remove_local(room, peer, connection);
@@ -234,7 +231,7 @@ impl Node {
                     _ => None,
                 });
                 self.welcome(now, connection, MembershipState::Yours, None);
-                let unseen = self.seat(now, connection, None, (peer, link), *room, seated);
+                let unseen = self.join_copy(now, connection, None, (peer, link), *room, seated);
                 self.send_unseen(now, connection, seen.unwrap_or(0), unseen);
                 self.end_procedure(connection);
                 self.handle_waiting(now, connection);
@@ -255,7 +252,7 @@ impl Node {
     }
 
     /// Adds a peer to the copy of a room and sends it the room. Returns the signals queued for it.
-    pub(super) fn seat(
+    pub(super) fn join_copy(
         &mut self,
         now: Micros,
         connection: ConnectionId,
@@ -264,7 +261,7 @@ impl Node {
         room: RoomCopy,
         seated: JoinedReply,
     ) -> Vec<QueuedSignal> {
-        let JoinedReply { created, returned, inherited, mail, .. } = seated;
+        let JoinedReply { created, returned, reused_slots, mail, .. } = seated;
         let room_id = room.view.id;
         let is_current = self.session(connection).is_some_and(|session| session.link == link);
         if !is_current {
@@ -294,10 +291,12 @@ impl Node {
         if let Some(session) = self.session_mut(connection) {
             session.room = Some(room_id);
         }
-        self.outbox.stats.rooms_created += u64::from(created);
-        *(if returned { &mut self.outbox.stats.returned } else { &mut self.outbox.stats.joined }) += 1;
+        self.outbox.count(|stats| {
+            stats.rooms_created += u64::from(created);
+            *(if returned { &mut stats.returned } else { &mut stats.joined }) += 1;
+        });
         self.note(connection, AuditEvent::Joined { created, returned });
-        self.tell_seat(now, connection, id, view, (created, returned), inherited);
+        self.tell_joined(now, connection, id, view, (created, returned), reused_slots);
         // Early changes may apply to the copy now.
         let early = self.rooms.take_early(room_id);
         self.pass_on(now, early);
@@ -356,36 +355,36 @@ impl Node {
 
     /// Sends a member a fresh ticket.
     pub(super) fn send_ticket(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) {
-        if let Some((ticket, expires)) = self.ticket_for(now, connection) {
-            self.send(connection, id, TicketRenewed { ticket, expires });
-        }
+        let Some(session) = self.session(connection) else { return };
+        let Some(view) = session.room.and_then(|room| self.room(room)) else { return };
+        let Some(member) = view.member(session.peer) else { return };
+        let (ticket, expires) = self.ticket_for(now, view, member);
+        self.send(connection, id, TicketRenewed { ticket, expires });
     }
 
-    /// A ticket for the member of this connection, with its expiry.
-    fn ticket_for(&self, now: Micros, connection: ConnectionId) -> Option<(String, u64)> {
-        let session = self.session(connection)?;
-        let view = &self.rooms.get(session.room?)?.view;
-        let claims = Claims::of_member(now, self.rules.ticket_ttl, view, view.member(session.peer)?);
-        Some((self.signer.sign(&claims), claims.expires))
+    /// A ticket for a member of a room, with its expiry.
+    fn ticket_for(&self, now: Micros, view: &RoomView, member: &Member) -> (String, u64) {
+        let claims = Claims::of_member(now, self.rules.ticket_ttl, view, member);
+        (self.signer.sign(&claims), claims.expires)
     }
 
     /// Sends a peer its reservation and room.
-    pub(super) fn tell_seat(
+    pub(super) fn tell_joined(
         &mut self,
         now: Micros,
         connection: ConnectionId,
         id: Option<u64>,
         room: RoomView,
         (created, returned): (bool, bool),
-        inherited: Vec<Slot>,
+        reused_slots: Vec<Slot>,
     ) {
         let Some(peer) = self.session(connection).map(|session| session.peer) else { return };
         let Some(member) = room.member(peer) else { return };
         let (slot, player) = (member.slot, member.player);
-        let (ticket, expires) = self.ticket_for(now, connection).unwrap_or_default();
+        let (ticket, expires) = self.ticket_for(now, &room, member);
         let (ice, relay) = (self.ice.servers(now, player), self.ice.relay());
         let seated =
-            JoinedRoom { created, returned, peer, slot, inherited, ticket, expires, room, ice, relay };
+            JoinedRoom { created, returned, peer, slot, reused_slots, ticket, expires, room, ice, relay };
         self.send(connection, id, seated);
     }
 
@@ -432,7 +431,7 @@ impl Node {
                 }
                 match (reply, then) {
                     (Reply::Joined { room, seated }, _) => {
-                        let mail = self.seat(now, connection, id, (peer, link), *room, seated);
+                        let mail = self.join_copy(now, connection, id, (peer, link), *room, seated);
                         self.send_unseen(now, connection, 0, mail);
                     }
                     (_, Some(then)) => self.enter(now, connection, id, *then),
@@ -480,7 +479,7 @@ impl Node {
         match reply {
             Reply::Joined { room, seated } => {
                 session.signals = Signals::default();
-                let mail = self.seat(now, connection, None, member, *room, seated);
+                let mail = self.join_copy(now, connection, None, member, *room, seated);
                 self.send_unseen(now, connection, 0, mail);
             }
             Reply::Elsewhere { .. } => {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gaggle_kit::rate_limit::RateLimiter;
+use gaggle_kit::rate_limit::{RateLimit, RateLimiter};
 use gaggle_kit::{Micros, PeerId};
 
 use super::ConnectionId;
@@ -27,17 +27,32 @@ const EARLY_MAX: usize = 64;
 /// A room with members connected here.
 #[derive(Debug)]
 pub(super) struct LocalRoom {
-    pub(super) view: RoomView,
-    pub(super) links: BTreeMap<PeerId, Attachment>,
+    view: RoomView,
+    links: BTreeMap<PeerId, Attachment>,
     locals: BTreeMap<PeerId, ConnectionId>,
     early: BTreeMap<u64, Step>,
     /// When to request the whole room because a change is missing.
     missing_at: Option<Micros>,
     /// Limits the actions of its hosts.
-    pub(super) acts: RateLimiter,
+    acts: RateLimiter,
 }
 
 impl LocalRoom {
+    /// The room as its members see it.
+    pub(super) fn view(&self) -> &RoomView {
+        &self.view
+    }
+
+    /// Connection of a member at any node, unless it is away.
+    pub(super) fn link_of(&self, peer: PeerId) -> Option<Attachment> {
+        self.links.get(&peer).copied()
+    }
+
+    /// Charges an action to the hosts of the room, or returns how long to wait.
+    pub(super) fn charge_host(&mut self, now: Micros, rate: &RateLimit) -> Result<(), Micros> {
+        self.acts.try_acquire(now, rate, 1)
+    }
+
     /// Connection of a member that is connected here.
     pub(super) fn local(&self, peer: PeerId) -> Option<ConnectionId> {
         self.locals.get(&peer).copied()
@@ -50,7 +65,7 @@ pub(super) struct RoomCopies {
     rooms: BTreeMap<RoomId, LocalRoom>,
     /// When to check whether each of them still misses a change.
     missing: BTreeSet<(Micros, RoomId)>,
-    pub(super) pending_changes: PendingChanges,
+    pending_changes: PendingChanges,
 }
 
 /// An applied change, and the connections it concerns.
@@ -174,8 +189,25 @@ impl RoomCopies {
         }
     }
 
+    /// A command was appended whose reply may bring a copy.
+    pub(super) fn expect_reply(&mut self) {
+        self.pending_changes.expect();
+    }
+
+    /// The reply to such a command has been handled.
+    pub(super) fn note_answered(&mut self) {
+        let over = self.pending_changes.answered();
+        self.drop_over(&over);
+    }
+
+    /// Such a command was not appended, or is lost.
+    pub(super) fn note_retracted(&mut self) {
+        let over = self.pending_changes.retracted();
+        self.drop_over(&over);
+    }
+
     /// Drops copies kept for a reply, unless they have a member here now.
-    pub(super) fn drop_over(&mut self, over: &[RoomId]) {
+    fn drop_over(&mut self, over: &[RoomId]) {
         for room in over {
             if self.rooms.get(room).is_some_and(|known| known.locals.is_empty()) {
                 self.rooms.remove(room);
@@ -392,11 +424,10 @@ mod tests {
     #[test]
     fn copy_without_members_is_kept_for_reply() {
         let mut copies = copies();
-        copies.pending_changes.expect();
+        copies.expect_reply();
         copies.remove_local(ROOM, NIA, HERE);
         assert!(copies.get(ROOM).is_some());
-        let over = copies.pending_changes.answered();
-        copies.drop_over(&over);
+        copies.note_answered();
         assert!(copies.get(ROOM).is_none());
     }
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use gaggle_kit::rate_limit::{RateLimit, RateLimiter};
 use gaggle_kit::{Micros, PeerId};
 
-use super::connection::{Connection, Phase};
+use super::connection::Connection;
 use super::limits::{ConnectionLimits, LimitedAction};
 use super::room_copies::{LocalRoom, RoomCopies};
 use super::{ConnectionId, LobbyLimit, too_fast};
@@ -153,14 +153,15 @@ pub(super) fn route(
         let text = format!("a signal has at most {max} bytes");
         return Err(Rejection::new(RejectionCode::TooLarge, text));
     }
-    let Connection { address, phase: Phase::Known(session), .. } = connection else { return Ok(None) };
+    let address = connection.address();
+    let Some(session) = connection.session_mut() else { return Ok(None) };
     let bytes = (data.as_str().len() + SIGNAL_OVERHEAD) as u32;
     let from = session.peer;
     let copy = session.room.and_then(|room| rooms.get(room));
     let local = copy.and_then(|copy| copy.local(*to));
-    let is_member = |copy: &&LocalRoom| local.is_some() || copy.view.member(*to).is_some();
+    let is_member = |copy: &&LocalRoom| local.is_some() || copy.view().member(*to).is_some();
     let to_member = copy.filter(is_member);
-    limits.take(now, LimitedAction::Signal, session.player, *address)?;
+    limits.take(now, LimitedAction::Signal, session.player, address)?;
     limits.take_signal(now, session.player, bytes)?;
     if to_member.is_some() {
         let metered = session.signals.meter(now, *to, rules.limits.signal_bytes_to_one, bytes);
@@ -178,7 +179,7 @@ pub(super) fn route(
         let text = "your room has no such other member";
         return Err(Rejection::new(RejectionCode::NoSuchMember, text));
     };
-    let link = if local.is_some() { None } else { copy.links.get(to).copied() };
+    let link = if local.is_some() { None } else { copy.link_of(*to) };
     Ok(Some(Route { from, room, local, link }))
 }
 

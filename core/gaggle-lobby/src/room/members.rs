@@ -46,8 +46,8 @@ impl Room {
         joiner: JoinRequest,
         link: Attachment,
     ) -> Result<(), Rejection> {
-        let slots = self.seats_if_admitted(rules, &joiner)?;
-        self.seat(now, joiner, slots, link, None);
+        let slots = self.slots_if_admitted(rules, &joiner)?;
+        self.reserve(now, joiner, slots, link, None);
         Ok(())
     }
 
@@ -55,7 +55,7 @@ impl Room {
     ///
     /// # Errors
     /// If the room is full or does not admit it.
-    pub(crate) fn seats_if_admitted(
+    pub(crate) fn slots_if_admitted(
         &self,
         rules: &Rules,
         joiner: &JoinRequest,
@@ -90,7 +90,7 @@ impl Room {
         let mut room = Room::create(now, new, joiner.clone(), link);
         room.view.members.clear();
         room.reservations.clear();
-        room.state.cast.clear();
+        room.results.begin(Vec::new());
         room.take_epoch(claims);
         room.state.reopened_until = Some(now + rules.reconnect_grace);
         room.state.reopened_by = Some(claims.issued);
@@ -98,7 +98,7 @@ impl Room {
         room.state.host_claim = Some(HostClaim { issued, until: now + rules.host_grace });
         let slots = claims.slot.and_then(|first| slots::slots_from(&room.view, first, joiner.players));
         let slots = slots.ok_or_else(room_full)?;
-        room.seat(now, joiner, slots, link, Some(claims.epoch));
+        room.reserve(now, joiner, slots, link, Some(claims.epoch));
         room.change = super::RoomChange::default();
         Ok(room)
     }
@@ -154,10 +154,10 @@ impl Room {
             self.take_epoch(claims);
             self.happen(EpochChanged { epoch: claims.epoch });
             self.happen(self.view.status_change());
-            self.seat(now, joiner, slots, link, Some(claims.epoch));
+            self.reserve(now, joiner, slots, link, Some(claims.epoch));
             outdated.into_iter().for_each(|peer| self.remove(now, peer, LeaveReason::Kicked));
         } else {
-            self.seat(now, joiner, slots, link, Some(claims.epoch));
+            self.reserve(now, joiner, slots, link, Some(claims.epoch));
         }
         if plays {
             self.believe(now, claims, settings);
@@ -241,7 +241,7 @@ impl Room {
     }
 
     /// Adds a member to slots known to be free, or as spectator.
-    pub(super) fn seat(
+    pub(super) fn reserve(
         &mut self,
         now: Micros,
         joiner: JoinRequest,
@@ -252,8 +252,8 @@ impl Room {
         let JoinRequest { peer, player, name, preferred_slot, source, .. } = joiner;
         let palette = slots::free_palette(&self.view, peer, preferred_slot);
         let name = names::distinct_name(&self.view.members, peer, name);
-        let order = self.state.next_order;
-        self.state.next_order += 1;
+        let order = self.next_order;
+        self.next_order += 1;
         let seat = Reservation {
             source,
             link: None,
@@ -298,7 +298,7 @@ impl Room {
         let plays = matches!(self.view.status, Status::Playing | Status::Starting)
             || (self.view.status == Status::Finished && restored.is_some());
         if plays {
-            participant.into_iter().for_each(|participant| self.add_to_cast(participant));
+            participant.into_iter().for_each(|participant| self.results.add_player(&self.view, participant));
         }
     }
 
@@ -420,7 +420,7 @@ impl Room {
         let kept = self.reservations.values().filter_map(|seat| seat.kept_until(rules));
         let host = self.host_gives_way_at(rules);
         let start = self.view.starts_at.map(Micros::from_millis);
-        let report = self.state.counted_at.map(|at| at + rules.report_timeout);
+        let report = self.results.due(rules.report_timeout);
         let finish = self.state.finished_at.map(|at| at + rules.finished_ttl);
         let reopened = self.state.reopened_until;
         kept.chain(host).chain(start).chain(report).chain(finish).chain(reopened).min()
@@ -431,10 +431,10 @@ impl Room {
     pub fn expire(&mut self, now: Micros, rules: &Rules) {
         if self.state.reopened_until.is_some_and(|until| until <= now) {
             self.state.reopened_until = None;
-            self.settle_if_complete(now);
+            self.decide_if_complete(now);
         }
-        if self.state.counted_at.is_some_and(|at| at + rules.report_timeout <= now) {
-            self.settle_if_enough(now);
+        if self.results.due(rules.report_timeout).is_some_and(|at| at <= now) {
+            self.decide_if_enough(now);
         }
         if self.view.starts_at.is_some_and(|at| Micros::from_millis(at) <= now) {
             let mut change = self.view.status_change();
@@ -466,13 +466,13 @@ impl Room {
     /// reached the match.
     pub(super) fn note_freed_slots(&mut self, now: Micros, peer: PeerId) {
         let Some(member) = self.view.member(peer) else { return };
-        let part = self.state.cast.iter().find(|known| known.peer == peer);
+        let part = self.results.player(peer);
         let passed_by = part.is_some_and(|part| now.since(part.since) < PASSING);
         slots::note_freed(&mut self.state.vacated, now, member, passed_by);
     }
 
     /// Slots of a member that another player had before.
-    pub(crate) fn inherited(&self, peer: PeerId) -> Vec<Slot> {
+    pub(crate) fn reused_slots(&self, peer: PeerId) -> Vec<Slot> {
         let member = self.view.member(peer);
         member.map(|member| slots::reused(&self.state.vacated, member)).unwrap_or_default()
     }

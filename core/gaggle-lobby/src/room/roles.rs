@@ -6,15 +6,17 @@ use std::collections::BTreeSet;
 
 use gaggle_kit::{Micros, PeerId, SlotSet};
 
+use super::result_vote::Reported;
 use super::{JoinRequest, Room, Vote, names, slots};
 use crate::id::Seed;
 use crate::label::DisplayName;
+use crate::message::client::Report;
 use crate::message::{Rejection, RejectionCode};
-use crate::results::MatchPlayer;
+use crate::results::{MatchPlayer, MatchRecord};
 use crate::rules::Rules;
 use crate::view::{
-    AccessChanged, EpochChanged, LeaveReason, Member, ProfileChanged, RawJson, ReadyChanged, RestChanged,
-    SettingsChanged, Status, StatusChanged, VoteCast,
+    AccessChanged, EpochChanged, LeaveReason, Member, ProfileChanged, RatingChange, RawJson, ReadyChanged,
+    RestChanged, SettingsChanged, Status, StatusChanged, Verdict, VoteCast,
 };
 
 /// Longest countdown of a match start, in milliseconds.
@@ -103,7 +105,7 @@ impl Room {
                 kicked_at: None,
             })
         };
-        self.state.cast = self.view.members.iter().filter_map(participant).collect();
+        self.results.begin(self.view.members.iter().filter_map(participant).collect());
         Ok(())
     }
 
@@ -111,9 +113,72 @@ impl Room {
         if self.view.status != Status::Playing {
             return Err(wrong_status("no match is running"));
         }
-        self.check_end(now)?;
+        self.results.check_end(now, &self.view)?;
         self.set_finished(now);
         Ok(())
+    }
+
+    /// Verdict on a match so far.
+    pub fn verdict(&self, round: u32) -> Verdict {
+        self.results.verdict(round)
+    }
+
+    /// Announces a stored match once, with the verdict that counts.
+    pub fn set_stored(&mut self, round: u32, verdict: Option<Verdict>, ratings: Vec<RatingChange>) {
+        let decided = self.results.set_stored(round, verdict, ratings);
+        decided.into_iter().for_each(|decided| self.happen(decided));
+    }
+
+    /// Takes a member's report of the match.
+    pub(super) fn report(
+        &mut self,
+        now: Micros,
+        rules: &Rules,
+        report: (PeerId, Report),
+    ) -> Result<(), Rejection> {
+        let is_reopened = self.is_reopened(now);
+        match self.results.report(now, rules, &self.view, is_reopened, report)? {
+            Reported::Counted => self.decide_if_complete(now),
+            Reported::Decided(unstored) => self.change.records.extend(unstored),
+        }
+        Ok(())
+    }
+
+    /// Decides the match if all players have reported.
+    pub(super) fn decide_if_complete(&mut self, now: Micros) {
+        let may_lack_players = self.may_lack_players(now);
+        let record = self.results.settle_if_complete(now, &self.view, may_lack_players);
+        self.note_decided(now, record);
+    }
+
+    /// Decides the match if the reports suffice.
+    pub(super) fn decide_if_enough(&mut self, now: Micros) {
+        let may_lack_players = self.may_lack_players(now);
+        let record = self.results.settle_if_enough(now, &self.view, may_lack_players);
+        self.note_decided(now, record);
+    }
+
+    /// Decides the match, because no more reports can come.
+    pub(super) fn decide_early(&mut self, now: Micros) {
+        let may_lack_players = self.may_lack_players(now);
+        let record = self.results.decide_early(now, &self.view, may_lack_players);
+        self.note_decided(now, record);
+    }
+
+    fn note_decided(&mut self, now: Micros, record: Option<MatchRecord>) {
+        let Some(record) = record else { return };
+        self.change.records.push(record);
+        if self.view.status == Status::Playing && !self.is_over() {
+            self.set_finished(now);
+        }
+    }
+
+    /// Whether players may be missing since the room was restored: for a while, unless returned
+    /// members fill all slots.
+    fn may_lack_players(&self, now: Micros) -> bool {
+        let is_back = |peer: PeerId| self.reservations.get(&peer).is_some_and(|seat| seat.restored.is_some());
+        let is_full = self.view.free_slots() == 0 && self.view.players().all(|member| is_back(member.peer));
+        self.is_reopened(now) && !is_full
     }
 
     pub(super) fn set_finished(&mut self, now: Micros) {
@@ -227,8 +292,7 @@ impl Room {
                 self.state.banned_networks.drain(..excess);
             }
         }
-        let cast = self.state.cast.iter_mut().filter(|participant| participant.peer == target);
-        cast.for_each(|participant| participant.kicked_at = Some(now));
+        self.results.note_kicked(now, target);
         self.remove(now, target, LeaveReason::Kicked);
         // The ticket of the removed player is valid until the epoch changes.
         self.happen(EpochChanged { epoch: self.view.epoch + 1 });

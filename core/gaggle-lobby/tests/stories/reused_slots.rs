@@ -34,16 +34,16 @@ fn stranger_learns_that_slot_is_reused_and_returner_does_not() {
     let (mut server, players, code) = full_room();
     leave(&mut server, players[2]);
     let (stranger, seated) = come(&mut server, 9, code);
-    assert_eq!((seated.slot, &seated.inherited[..]), (Some(Slot::at(2)), &[Slot::at(2)][..]));
+    assert_eq!((seated.slot, &seated.reused_slots[..]), (Some(Slot::at(2)), &[Slot::at(2)][..]));
     // After playing there for a while the slot is the stranger's.
     server.wait_secs(5);
     leave(&mut server, stranger);
     let (owner, seated) = come(&mut server, 2, code);
-    assert_eq!(seated.inherited, [Slot::at(2)]);
+    assert_eq!(seated.reused_slots, [Slot::at(2)]);
     server.wait_secs(5);
     leave(&mut server, owner);
     let (_, seated) = come(&mut server, 2, code);
-    assert_eq!((seated.slot, seated.returned, &seated.inherited[..]), (Some(Slot::at(2)), false, &[][..]));
+    assert_eq!((seated.slot, seated.returned, &seated.reused_slots[..]), (Some(Slot::at(2)), false, &[][..]));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn unused_slot_is_not_reported_as_reused() {
     let mut server = Server::new();
     for number in 0..4 {
         let guest = server.guest(number);
-        assert_eq!(seat(&server.say(guest, FIND)).inherited, []);
+        assert_eq!(seat(&server.say(guest, FIND)).reused_slots, []);
     }
 }
 
@@ -60,24 +60,24 @@ fn own_slot_after_reload_crash_or_reconnect_is_not_reused() {
     let (mut server, players, code) = full_room();
     leave(&mut server, players[2]);
     let (stranger, seated) = come(&mut server, 9, code);
-    assert_eq!(seated.inherited, [Slot::at(2)]);
+    assert_eq!(seated.reused_slots, [Slot::at(2)]);
     // From now on the slot's state belongs to the new player, whatever happens.
     server.say(stranger, STEP_OUT);
     server.close(stranger);
     let reloaded = server.connect();
     let seated = seat(&server.say(reloaded, &hello(9)));
-    assert_eq!((seated.returned, &seated.inherited[..]), (true, &[][..]));
+    assert_eq!((seated.returned, &seated.reused_slots[..]), (true, &[][..]));
     let again = seat(&server.say(reloaded, &join(code).replace('}', r#","switch":true}"#)));
-    assert_eq!((again.returned, &again.inherited[..]), (true, &[][..]));
+    assert_eq!((again.returned, &again.reused_slots[..]), (true, &[][..]));
     server.close(reloaded);
     server.wait_secs(30);
     let crashed = server.connect();
     let heard = server.say(crashed, &hello(9));
-    assert_eq!(seat(&heard).inherited, []);
+    assert_eq!(seat(&heard).reused_slots, []);
     let resume = format!(r#","resume":"{}"}}"#, welcome(&heard).resume);
     server.close(crashed);
     let resumed = server.connect();
-    assert_eq!(seat(&server.say(resumed, &hello(9).replace('}', &resume))).inherited, []);
+    assert_eq!(seat(&server.say(resumed, &hello(9).replace('}', &resume))).reused_slots, []);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn new_tab_of_same_player_keeps_its_slot_state() {
     let tab = server.connect();
     server.say(tab, &hello(2).replace('}', r#","seat":"another-tab"}"#));
     let seated = seat(&server.say(tab, &join(code)));
-    assert_eq!((seated.slot, &seated.inherited[..]), (Some(Slot::at(2)), &[][..]));
+    assert_eq!((seated.slot, &seated.reused_slots[..]), (Some(Slot::at(2)), &[][..]));
 }
 
 #[test]
@@ -96,11 +96,11 @@ fn brief_visitor_takes_no_slot_state() {
     leave(&mut server, players[2]);
     server.wait_secs(3);
     let (passer_by, seated) = come(&mut server, 9, code);
-    assert_eq!(seated.inherited, [Slot::at(2)]);
+    assert_eq!(seated.reused_slots, [Slot::at(2)]);
     server.wait_secs(1);
     leave(&mut server, passer_by);
     let (_, seated) = come(&mut server, 2, code);
-    assert_eq!((seated.slot, &seated.inherited[..]), (Some(Slot::at(2)), &[][..]));
+    assert_eq!((seated.slot, &seated.reused_slots[..]), (Some(Slot::at(2)), &[][..]));
 }
 
 #[test]
@@ -116,18 +116,18 @@ fn local_players_learn_about_their_own_slots() {
     leave(&mut server, couch);
     let back = server.guest(1);
     let both = join(made.room.code).replace('}', TWO);
-    assert_eq!(seat(&server.say(back, &both)).inherited, [], "both slots are their own");
+    assert_eq!(seat(&server.say(back, &both)).reused_slots, [], "both slots are their own");
     server.wait_secs(5);
     leave(&mut server, back);
     leave(&mut server, single);
     // One of the two slots was taken by the player of the third: the pair gets its other one, and
     // the third.
     let (_, taken) = come(&mut server, 9, made.room.code);
-    assert_eq!((taken.slot, &taken.inherited[..]), (Some(Slot::at(0)), &[Slot::at(0)][..]));
+    assert_eq!((taken.slot, &taken.reused_slots[..]), (Some(Slot::at(0)), &[Slot::at(0)][..]));
     let back = server.guest(1);
     let seated = seat(&server.say(back, &both));
     let slots = seated.room.member(seated.peer).map(|member| member.slots().bits());
-    assert_eq!((slots, &seated.inherited[..]), (Some(0b0110), &[Slot::at(2)][..]));
+    assert_eq!((slots, &seated.reused_slots[..]), (Some(0b0110), &[Slot::at(2)][..]));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn restarted_server_reports_no_slot_as_reused() {
         let connection = server.connect();
         let text = hello(number).replace('}', &format!(r#","ticket":"{ticket}"}}"#));
         let seated = seat(&server.say(connection, &text));
-        assert_eq!((seated.returned, &seated.inherited[..]), (true, &[][..]), "{number}");
+        assert_eq!((seated.returned, &seated.reused_slots[..]), (true, &[][..]), "{number}");
     }
 }
 

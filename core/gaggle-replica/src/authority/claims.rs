@@ -157,7 +157,7 @@ impl Authority {
         work.cx.stats.claims += 1;
         work.objects.change_stamp(place);
         for link in work.peers.iter_mut() {
-            link.out.objects[place as usize].forget_acks();
+            link.out[place].forget_acks();
         }
         if hold {
             self.locked.push(place);
@@ -212,7 +212,7 @@ impl Authority {
     /// peer received later than this one arrives here within a round trip.
     fn farewell(work: &Work<'_>) -> Micros {
         let others = work.peers.members();
-        let slowest = others.map(|link| link.playback.rtt.unwrap_or(work.cx.config.succession_delay)).max();
+        let slowest = others.map(|link| link.playback.rtt().unwrap_or(work.cx.config.succession_delay)).max();
         let told = slowest
             .map_or(Micros::ZERO, |rtt| rtt + work.cx.config.send_interval + work.cx.config.send_interval);
         told.min(work.cx.config.succession_delay)

@@ -139,7 +139,7 @@ impl Authority {
         // Only a record of this peer's authority, and of interest to that peer.
         let mine = |record: Record| record.version.authority == work.members.me().id;
         if work.objects[place].record.is_some_and(mine) && !work.hides(link, place) {
-            work.peers[link].out.objects[place as usize].forget_acks();
+            work.peers[link].out[place].forget_acks();
             work.set_owed(link, place, true);
             work.refresh_link(link, place);
         }

@@ -26,15 +26,17 @@ const MESSAGES_MAX: usize = 1_024;
 impl Authority {
     /// Resolves the record a peer has under a handle.
     pub(crate) fn resolve_handle(&mut self, work: &mut Work<'_>, link: usize, handle: u16) {
-        let incoming = &work.peers[link].inbound.table[usize::from(handle)];
-        let Some((_, record)) = incoming.record.filter(|_| incoming.is_open()) else { return };
+        let incoming = work.peers[link].inbound.at(handle).filter(|incoming| incoming.is_open());
+        let Some(incoming) = incoming else { return };
+        let Some((_, record)) = incoming.record else { return };
         let (place, value) = (incoming.object, incoming.value);
         let Some(sender) = work.peers[link].present() else { return };
         let claims_max = work.view().claims_max();
         if record.version.lock_seq > claims_max || record.version.claim_seq > claims_max {
             let peer = work.peers[link].id;
-            let premature = &mut work.peers[link].inbound.table[usize::from(handle)].premature;
-            if !std::mem::replace(premature, true) {
+            if let Some(incoming) = work.peers[link].inbound.at_mut(handle)
+                && !std::mem::replace(&mut incoming.premature, true)
+            {
                 self.premature.push((peer, handle));
                 work.cx.stats.records_rejected += 1;
             }
@@ -46,7 +48,7 @@ impl Authority {
     /// Resolves the records all peers have of an object.
     pub(crate) fn resolve_object(&mut self, work: &mut Work<'_>, place: ObjectIndex) {
         for link in 0..work.peers.len() {
-            if let Ok(handle) = u16::try_from(work.peers[link].inbound.table_of[place as usize]) {
+            if let Some(handle) = work.peers[link].inbound.handle_of(place) {
                 self.resolve_handle(work, link, handle);
             }
         }
@@ -67,7 +69,7 @@ impl Authority {
         record: Record,
         value: Option<Block>,
     ) {
-        let their_tick = work.peers[link].inbound.their_tick;
+        let their_tick = work.peers[link].inbound.their_tick();
         let object = &mut work.objects[place];
         let (id, holder) = (object.id, record.version.authority);
         object.claims.top = (
@@ -90,7 +92,7 @@ impl Authority {
             record: &record,
             object: &work.objects[place],
             sender,
-            legacies: work.peers[link].inbound.legacies,
+            legacies: work.peers[link].inbound.legacies(),
             is_spoken_for,
             is_unmade: work.objects.is_unmade(id, work.members.me().id.tag),
             is_forgotten: work.tombstones.contains(id),
@@ -108,7 +110,7 @@ impl Authority {
                 }
                 work.objects[place].claims.by_maker |= by_maker;
                 if holder != sender.id && world.is_none() {
-                    work.peers[link].inbound.legacies += 1;
+                    work.peers[link].inbound.note_legacy();
                 }
                 if world.is_none_or(|world| work.view().is_above(id, &record, &world)) {
                     self.replace(work, place, record, value);
@@ -143,7 +145,7 @@ impl Authority {
             // Peers that know the handle do not know these constants.
             let object = &mut work.objects[place];
             object.identity = object.identity.wrapping_add(1);
-            work.peers.iter_mut().for_each(|link| link.out.objects[place as usize].known = false);
+            work.peers.iter_mut().for_each(|link| link.out[place].forget_identity());
         }
         let same_holder = before.is_some_and(|before| before.version.same_claim(&record.version));
         let shown = work.before_change(place, same_holder);
@@ -211,7 +213,7 @@ impl Authority {
         }
         let speaks_itself = holder != work.members.me().id && work.members.roster().contains(holder);
         if (world.gone || !speaks_itself) && work.cx.ablation.holds(Rule::OlderIsAnswered) {
-            work.peers[link].out.objects[place as usize].forget_acks();
+            work.peers[link].out[place].forget_acks();
             work.set_owed(link, place, true);
             work.cx.stats.corrections_sent += 1;
             work.refresh_link(link, place);
@@ -249,16 +251,16 @@ impl Authority {
         for index in 0..self.orphans.len() {
             let place = self.orphans[index];
             for link in work.peers.iter_mut() {
-                link.out.objects[place as usize].acked_stamp = 0;
+                link.out[place].forget_record();
             }
         }
         for link in 0..work.peers.len() {
-            for handle in 0..work.peers[link].inbound.table.len() {
+            for handle in 0..work.peers[link].inbound.handles() {
                 self.resolve_handle(work, link, handle as u16);
             }
-            for index in 0..work.peers[link].inbound.refused.len() {
-                let LinkRecord { object, record } = work.peers[link].inbound.refused[index];
-                if let Some(sender) = work.peers[link].handshake.present {
+            for index in 0..work.peers[link].inbound.refused().len() {
+                let LinkRecord { object, record } = work.peers[link].inbound.refused()[index];
+                if let Some(sender) = work.peers[link].present() {
                     self.take(work, link, sender, object, record, None);
                 }
             }
@@ -275,7 +277,7 @@ impl Authority {
         self.premature_at = work.cx.now;
         for (peer, handle) in std::mem::take(&mut self.premature) {
             let Some(link) = work.peers.find(peer) else { continue };
-            if let Some(incoming) = work.peers[link].inbound.table.get_mut(usize::from(handle)) {
+            if let Some(incoming) = work.peers[link].inbound.at_mut(handle) {
                 incoming.premature = false;
                 self.resolve_handle(work, link, handle);
             }
@@ -291,7 +293,7 @@ fn gave_up(work: &Work<'_>, member: MemberId, place: ObjectIndex) -> bool {
         return false;
     };
     let newest = link.inbound.of_object(place).and_then(|incoming| incoming.record).map(|(_, record)| record);
-    let refused = || link.inbound.refused.iter().rev().find(|refused| refused.object == place);
+    let refused = || link.inbound.refused().iter().rev().find(|refused| refused.object == place);
     newest.or_else(|| refused().map(|refused| refused.record)).is_some_and(|record| {
         record.version.authority != member && work.cx.ablation.holds(Rule::ForwardingGivesUp)
     })
@@ -382,7 +384,7 @@ mod tests {
         let place = bench.object(0, 1);
         let record = next_claim(&bench, 2);
         bench.objects[place].mentions += 1;
-        bench.peers[0].inbound.refused.push_back(LinkRecord { object: place, record });
+        assert!(bench.peers[0].inbound.keep_refused(LinkRecord { object: place, record }).is_none());
         rules.roster_changed(&mut bench.work());
         assert_ne!(bench.objects[place].record, Some(record), "only its member may report it");
         let gone = bench.member(2).id;

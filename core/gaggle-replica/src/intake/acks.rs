@@ -5,10 +5,8 @@ use gaggle_kit::Micros;
 
 use crate::ablation::Rule;
 use crate::event::PeerFault;
-use crate::history::NEVER;
 use crate::input_relay::InputRelay;
 use crate::packet::{HELD_NONE, HELD_UNIT_US, Header, widen};
-use crate::peers::Phase;
 use crate::session::work::Work;
 
 /// Longest round trip that is used: it decides when packets are assumed lost, and until then they
@@ -21,7 +19,7 @@ pub(super) fn handle_acks(
     link: usize,
     header: &Header,
 ) -> Result<(), PeerFault> {
-    let newest = work.peers[link].out.sent.next_seq() - 1;
+    let newest = work.peers[link].out.next_seq() - 1;
     let ack = widen(newest, header.ack);
     // A peer that received no packet sends 0, which can be widened to one below a small number.
     if ack == 0 || ack > u32::MAX / 2 {
@@ -50,68 +48,48 @@ pub(super) fn handle_acks(
 
 /// A packet arrived at the other side. Returns when it was sent, if the acknowledgement is new.
 fn acknowledge(work: &mut Work<'_>, relay: &mut InputRelay, index: usize, seq: u32) -> Option<Micros> {
-    let inputs = work.peers[index].out.sent.inputs_in(seq);
+    let inputs = work.peers[index].out.inputs_in(seq);
     if inputs > 0 {
         relay.note_arrived(&mut work.peers[index], work.members.roster(), inputs);
     }
-    let link = &mut work.peers[index];
-    let (tick, sent_at, records) = link.out.sent.acknowledge(seq)?;
+    let Work { peers, objects, cx, members, .. } = work;
+    let forgets = !cx.ablation.holds(Rule::CloseForgetsNothing);
+    let any_ack_pays = !cx.ablation.holds(Rule::OnlyTheirAckPays);
     let mut closed = Vec::new();
-    for told in records {
-        let out = &mut link.out.objects[told.object as usize];
-        if out.handle != Some(told.handle) {
-            continue;
-        }
+    let sent_at = peers[index].out.handle_ack(seq, cx.tick, |out, told, tick| {
         let Some(stamp) = told.stamp() else {
-            // Unless it was opened again since then.
-            if out.closing && out.told_in < seq {
-                out.closing = false;
-                out.handle = None;
-                out.forget_acks();
-                if out.phase == Phase::Flying {
-                    out.phase = Phase::Idle;
-                }
-                link.out.handles.give(told.handle, work.cx.tick);
-                out.introduced &= work.cx.ablation.holds(Rule::CloseForgetsNothing);
+            let is_free = out.handle_close_acked(seq, forgets);
+            if is_free {
                 closed.push(told.object);
             }
-            continue;
+            return is_free;
         };
-        if out.closed_in > seq {
-            // The object may have been sent and then closed.
-            continue;
+        let object = &mut objects[told.object];
+        if !out.handle_acked(seq, told.identity == object.identity) {
+            return false;
         }
-        let object = &mut work.objects[told.object];
-        out.known |= told.identity == object.identity;
-        let any_ack_pays = !work.cx.ablation.holds(Rule::OnlyTheirAckPays);
-        if stamp != object.stamp {
-            if any_ack_pays && out.owed {
-                out.owed = false;
-                object.owed -= 1;
-            }
-            continue;
-        }
-        out.acked_stamp = stamp;
-        if out.owed {
-            out.owed = false;
+        if (stamp == object.stamp || any_ack_pays) && out.set_owed(false) {
             object.owed -= 1;
         }
-        let Some(record) = object.record else { continue };
-        let mine = record.version.authority == work.members.me().id;
-        if mine && !record.gone {
-            out.acknowledge(tick);
-            let all_told = !object.dirty && object.captured != NEVER && out.newest >= object.captured;
-            if out.phase == Phase::Flying && all_told {
-                out.phase = Phase::Idle;
-            }
-        } else if out.phase == Phase::Flying {
-            out.phase = Phase::Idle;
+        if stamp != object.stamp {
+            return false;
         }
-        if record.gone && !out.closing {
+        out.note_record_acked(stamp);
+        let Some(record) = object.record else { return false };
+        if record.version.authority == members.me().id && !record.gone {
+            out.acknowledge(tick);
+            if !object.dirty && out.has_value_since(object.captured) {
+                out.land();
+            }
+        } else {
+            out.land();
+        }
+        if record.gone && !out.is_closing() {
             // No more packets mention it: the handle can be used again.
             closed.push(told.object);
         }
-    }
+        false
+    })?;
     for place in closed {
         if work.objects[place].record.is_some_and(|record| record.gone) {
             work.close(index, place);
@@ -152,9 +130,9 @@ mod tests {
         let (identity, stamp) = (bench.objects[place].identity, bench.objects[place].stamp);
         let out = &mut bench.peers[0].out;
         let handle = out.handle_of(place, 1).expect("one is free");
-        out.objects[place as usize].note_sent(1);
-        out.sent.record(SentRecord::new(place, handle, identity, Some(stamp)));
-        out.sent.packet(1, Micros::from_millis(10), 1, 0);
+        out[place].note_told(1, 1);
+        out.record(SentRecord::new(place, handle, identity, Some(stamp)));
+        out.note_packet(1, Micros::from_millis(10), 1, 0, 20);
         place
     }
 
@@ -164,9 +142,9 @@ mod tests {
         let place = sent(&mut bench);
         bench.cx.note_now(Micros::from_millis(60));
         handle_acks(&mut bench.work(), &mut InputRelay::default(), 0, &head(1, 0)).unwrap();
-        let out = &bench.peers[0].out.objects[place as usize];
-        assert!(out.known && out.phase == Phase::Idle && out.newest == 1);
-        assert_eq!(bench.peers[0].playback.rtt, Some(Micros::from_millis(50)));
+        let out = &bench.peers[0].out[place];
+        assert!(out.is_known() && out.has_newest(1) && out.has_record(bench.objects[place].stamp));
+        assert_eq!(bench.peers[0].playback.rtt(), Some(Micros::from_millis(50)));
     }
 
     #[test]
@@ -182,8 +160,8 @@ mod tests {
         let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
         sent(&mut bench);
         handle_acks(&mut bench.work(), &mut InputRelay::default(), 0, &head(1, HELD_NONE)).unwrap();
-        assert_eq!(bench.peers[0].playback.rtt, None);
+        assert_eq!(bench.peers[0].playback.rtt(), None);
         handle_acks(&mut bench.work(), &mut InputRelay::default(), 0, &head(1, 0)).unwrap();
-        assert_eq!(bench.peers[0].playback.rtt, None, "it is acknowledged once");
+        assert_eq!(bench.peers[0].playback.rtt(), None, "it is acknowledged once");
     }
 }

@@ -7,14 +7,11 @@ use crate::ablation::Rule;
 use crate::authority::Authority;
 use crate::event::{PeerFault, SessionEvent};
 use crate::history::NEVER;
-use crate::peers::{Incoming, LinkRecord, NONE};
+use crate::peers::{Incoming, LinkRecord};
 use crate::record::Identity;
 use crate::session::work::Work;
 use crate::store::ObjectIndex;
 use crate::version::{Record, Version};
-
-/// Rejected deletions kept for a peer; honest peers cause a few.
-const REFUSED_MAX: usize = 4_096;
 
 impl Intake {
     /// Commits decoded records: each goes into the peer's table, and the newest is resolved.
@@ -27,8 +24,8 @@ impl Intake {
     ) -> Result<(), PeerFault> {
         let Some(sender) = work.peers[link].present() else { return Ok(()) };
         let Arrival { tick, seq, .. } = arrival;
-        for index in 0..self.decoder.records.len() {
-            let read = self.decoder.records[index];
+        for index in 0..self.decoder.records().len() {
+            let read = self.decoder.records()[index];
             let Decoded { handle, what, kind, value } = read;
             let (authority, origin) = match what {
                 What::Close { gone } => {
@@ -45,12 +42,13 @@ impl Intake {
                 continue;
             }
             work.cx.stats.updates_received += 1;
-            let incoming = &mut work.peers[link].inbound.table[usize::from(handle)];
-            if !incoming.is_open() || incoming.kind != kind {
+            let Some(incoming) =
+                work.peers[link].inbound.at_mut(handle).filter(|it| it.is_open() && it.kind == kind)
+            else {
                 continue;
-            }
+            };
             let store = work.objects.kind_mut(usize::from(kind));
-            let words = &self.decoder.words[value..value + store.layout.words];
+            let words = self.decoder.words(value, store.layout.words);
             if origin.is_none() {
                 if authority.is_none_or(|authority| !authority.gone) {
                     store.histories.put(&mut incoming.history, tick, words);
@@ -64,12 +62,7 @@ impl Intake {
                     incoming.newest = tick;
                 }
             }
-            let authority = match (authority, incoming.authority) {
-                (Some(authority), _) => authority,
-                (None, Some((authority, since))) if since <= tick => authority,
-                // A value from before the newest claim: useful as a baseline only.
-                _ => continue,
-            };
+            let Some(authority) = authority.or_else(|| incoming.authority_at(tick)) else { continue };
             let (holder, player, tick) = match origin.filter(|origin| origin.holder != sender.id) {
                 Some(origin) => (origin.holder, origin.player, origin.tick),
                 // A member's own record always has its own slot and tick.
@@ -85,8 +78,7 @@ impl Intake {
                 gone: authority.gone,
                 kind,
             };
-            let overtaken = incoming.record.is_some_and(|(newest, _)| newest > seq);
-            if overtaken && work.cx.ablation.holds(Rule::LaterWins) {
+            if incoming.has_record_after(seq) && work.cx.ablation.holds(Rule::LaterWins) {
                 continue;
             }
             incoming.record = Some((seq, record));
@@ -97,8 +89,10 @@ impl Intake {
             if holder != sender.id || !self.update_as_before(work, place, &record, value) {
                 rules.resolve_handle(work, link, handle);
                 Authority::answer(work, link, place, &record);
-                if !work.cx.ablation.holds(Rule::RefusedAreKept) {
-                    work.peers[link].inbound.table[usize::from(handle)].record = None;
+                if !work.cx.ablation.holds(Rule::RefusedAreKept)
+                    && let Some(incoming) = work.peers[link].inbound.at_mut(handle)
+                {
+                    incoming.record = None;
                 }
             }
         }
@@ -133,7 +127,7 @@ impl Intake {
             object.stamp = object.stamp.wrapping_add(1).max(1);
             object.changed_at = work.cx.now;
             let words = work.objects.kinds()[usize::from(record.kind)].layout.words;
-            work.objects.value_mut(place)[..words].copy_from_slice(&self.decoder.words[value..value + words]);
+            work.objects.value_mut(place)[..words].copy_from_slice(self.decoder.words(value, words));
             if shown {
                 work.after_change(place);
             }
@@ -152,89 +146,66 @@ impl Intake {
         gone: bool,
     ) -> Result<bool, PeerFault> {
         let Decoded { handle, value, .. } = *read;
-        let slot = usize::from(handle);
-        let table = &mut work.peers[link].inbound.table;
-        if table.len() <= slot {
-            table.resize_with(slot + 1, Incoming::unused);
-        }
-        let incoming = &mut table[slot];
+        let incoming = work.peers[link].inbound.at_mut_or_new(handle);
         if incoming.closed_in > seq {
             return Ok(false);
         }
         if incoming.is_open() {
-            let same =
-                (incoming.id, incoming.kind, incoming.home) == (identity.id, identity.kind, identity.home);
-            if same {
+            if incoming.is_of(identity) {
                 incoming.opened_in = incoming.opened_in.min(seq - 1);
                 if !gone {
                     let kind = work.objects.kind_mut(usize::from(identity.kind));
                     let (words, all) = (kind.layout.words, kind.layout.words_all());
                     kind.values.get_mut(incoming.value)[words..]
-                        .copy_from_slice(&self.decoder.words[value + words..value + all]);
+                        .copy_from_slice(self.decoder.words(value + words, all - words));
                 }
                 return Ok(true);
             }
-            if incoming.opened_in >= seq || incoming.record.is_some_and(|(newest, _)| newest >= seq) {
+            if incoming.opened_in >= seq || incoming.has_record_after(seq - 1) {
                 return Ok(false);
             }
             close_incoming(work, link, handle);
         }
         let is_new = work.objects.find(identity.id).is_none();
-        if is_new && work.peers[link].inbound.brought >= work.cx.config.objects_per_peer_max {
+        if is_new && work.peers[link].inbound.has_brought(work.cx.config.objects_per_peer_max) {
             return Err(PeerFault::TooManyObjects { max: work.cx.config.objects_per_peer_max });
         }
         let place = work.place_of(identity.id);
-        let other = work.peers[link].inbound.table_of[place as usize];
-        if other != NONE {
-            if work.peers[link].inbound.table[other as usize].opened_in >= seq {
+        let inbound = &work.peers[link].inbound;
+        if let (Some(other), Some(incoming)) = (inbound.handle_of(place), inbound.of_object(place)) {
+            if incoming.opened_in >= seq {
                 return Ok(false);
             }
-            close_incoming(work, link, other as u16);
+            close_incoming(work, link, other);
         }
         // Closing may have forgotten the object.
         let place = work.place_of(identity.id);
         work.objects[place].mentions += 1;
         if is_new {
             work.objects[place].brought_by = Some(work.peers[link].id);
-            work.peers[link].inbound.brought += 1;
+            work.peers[link].inbound.note_brought();
         }
         let kind = work.objects.kind_mut(usize::from(identity.kind));
         let block = kind.values.take();
         let words = kind.layout.words_all();
-        kind.values.get_mut(block).copy_from_slice(&self.decoder.words[value..value + words]);
-        let link = &mut work.peers[link];
-        link.inbound.table_of[place as usize] = u32::from(handle);
-        link.inbound.introduced += 1;
-        link.inbound.table[slot] = Incoming {
-            object: place,
-            opened_in: seq - 1,
-            closed_in: link.inbound.table[slot].closed_in,
-            id: identity.id,
-            kind: identity.kind,
-            home: identity.home,
-            value: block,
-            ..Incoming::unused()
-        };
+        kind.values.get_mut(block).copy_from_slice(self.decoder.words(value, words));
+        work.peers[link].inbound.open(handle, Incoming::opened(place, identity, seq, block));
         Ok(true)
     }
 }
 
 fn keep_refused(work: &mut Work<'_>, link: usize, refused: LinkRecord) {
-    let kept = &mut work.peers[link].inbound.refused;
     work.objects[refused.object].mentions += 1;
-    kept.push_back(refused);
-    if kept.len() > REFUSED_MAX
-        && let Some(oldest) = kept.pop_front()
-    {
+    if let Some(oldest) = work.peers[link].inbound.keep_refused(refused) {
         work.objects[oldest.object].mentions -= 1;
         work.forget_unmentioned(oldest.object);
     }
 }
 
 fn commit_close(work: &mut Work<'_>, link: usize, handle: u16, seq: u32, gone: bool) {
-    let Some(incoming) = work.peers[link].inbound.table.get_mut(usize::from(handle)) else { return };
+    let Some(incoming) = work.peers[link].inbound.at_mut(handle) else { return };
     incoming.closed_in = incoming.closed_in.max(seq);
-    if !incoming.is_open() || incoming.record.is_some_and(|(newest, _)| newest > seq) {
+    if !incoming.is_open() || incoming.has_record_after(seq) {
         return;
     }
     let (place, record) = (incoming.object, incoming.record);
@@ -249,7 +220,7 @@ fn commit_close(work: &mut Work<'_>, link: usize, handle: u16, seq: u32, gone: b
     if gone {
         return;
     }
-    let Some(sender) = work.peers[link].handshake.present else { return };
+    let Some(sender) = work.peers[link].present() else { return };
     let object = &mut work.objects[place];
     let told_by_sender =
         object.record.is_some_and(|world| !world.gone && world.version.authority == sender.id);
@@ -261,25 +232,18 @@ fn commit_close(work: &mut Work<'_>, link: usize, handle: u16, seq: u32, gone: b
 
 /// A handle of the other side is closed.
 pub(crate) fn close_incoming(work: &mut Work<'_>, link: usize, handle: u16) {
-    let incoming = &mut work.peers[link].inbound.table[usize::from(handle)];
-    let place = incoming.object;
-    if place == NONE {
-        return;
-    }
-    incoming.object = NONE;
-    incoming.record = None;
-    incoming.authority = None;
+    let Some(mut incoming) = work.peers[link].inbound.close(handle) else { return };
     let kind = work.objects.kind_mut(usize::from(incoming.kind));
     kind.values.give(incoming.value);
     kind.histories.clear(&mut incoming.history);
-    work.peers[link].inbound.table_of[place as usize] = NONE;
-    work.objects[place].mentions -= 1;
-    work.forget_unmentioned(place);
+    work.objects[incoming.object].mentions -= 1;
+    work.forget_unmentioned(incoming.object);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intake::Decoder;
     use crate::record::AuthorityFields;
     use crate::session::work::bench::Bench;
     use crate::{AuthorityPolicy, MemberTag, ObjectId};
@@ -291,8 +255,7 @@ mod tests {
     }
 
     fn commit(bench: &mut Bench, intake: &mut Intake, seq: u32, read: Decoded) -> Result<(), PeerFault> {
-        intake.decoder.records = vec![read];
-        intake.decoder.words = vec![7];
+        intake.decoder = Decoder::of(vec![read], vec![7]);
         let arrival = Arrival { seq, tick: seq, records: 1, inputs: None };
         intake.commit(&mut bench.work(), &mut Authority::default(), 0, arrival)
     }
@@ -302,7 +265,7 @@ mod tests {
         let (mut bench, mut intake) = (Bench::new(AuthorityPolicy::Anyone, 2), Intake::default());
         commit(&mut bench, &mut intake, 1, intro(0, 1, false)).unwrap();
         let place = bench.objects.live(ObjectId::new(MemberTag(2), 1)).expect("it is there");
-        assert_eq!((bench.objects.value(place), bench.peers[0].inbound.brought), (&[7][..], 1));
+        assert_eq!((bench.objects.value(place), bench.peers[0].inbound.has_brought(1)), (&[7][..], true));
         assert_eq!(bench.objects[place].mentions, 1);
     }
 

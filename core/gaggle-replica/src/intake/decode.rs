@@ -14,10 +14,10 @@ use crate::store::ObjectStore;
 /// Buffers for the records of one packet.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
-    pub(super) records: Vec<Decoded>,
-    pub(super) words: Vec<i32>,
+    records: Vec<Decoded>,
+    words: Vec<i32>,
     /// Input changes of the sender's players.
-    pub(super) changes: Vec<Change>,
+    changes: Vec<Change>,
 }
 
 /// A decoded record, not yet resolved.
@@ -69,6 +69,28 @@ pub(super) struct Arrival {
 type Base = (u32, Option<u32>);
 
 impl Decoder {
+    /// Records of the last packet that was read.
+    #[inline]
+    pub(super) fn records(&self) -> &[Decoded] {
+        &self.records
+    }
+
+    /// This many words of a value, from [`Decoded::value`] or a later one on.
+    #[inline]
+    pub(super) fn words(&self, start: usize, count: usize) -> &[i32] {
+        &self.words[start..start + count]
+    }
+
+    /// Input changes of the sender's players.
+    pub(super) fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(records: Vec<Decoded>, words: Vec<i32>) -> Decoder {
+        Decoder { records, words, changes: Vec::new() }
+    }
+
     /// Reads all records, or none.
     pub(super) fn read(
         &mut self,
@@ -90,13 +112,7 @@ impl Decoder {
             let handle = read_handle(&mut r, before)?;
             before = i32::from(handle);
             let form = Form::read(&mut r)?;
-            // Older than this use of the handle: it refers to the object that had the handle
-            // before.
-            let open = link
-                .inbound
-                .table
-                .get(usize::from(handle))
-                .filter(|incoming| incoming.is_open() && incoming.opened_in < arrival.seq);
+            let open = link.inbound.at(handle).filter(|incoming| incoming.concerns(arrival.seq));
             let value = self.words.len();
             let (what, kind) = match form {
                 Form::Plain | Form::Pair(..) | Form::Single(_) => {
@@ -203,5 +219,105 @@ impl Decoder {
             kind.layout.read_difference(r, words, &base)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::{BitWriter, BufferFull};
+
+    use super::*;
+    use crate::AuthorityPolicy;
+    use crate::record::write_handle;
+    use crate::session::work::bench::Bench;
+    use crate::{MemberTag, ObjectId};
+
+    const TICK: u32 = 20;
+
+    fn identity(counter: u32) -> Identity {
+        Identity { kind: 0, id: ObjectId::new(MemberTag(2), counter), home: None }
+    }
+
+    fn packet(write: impl FnOnce(&mut BitWriter<'_>) -> Result<(), BufferFull>) -> Vec<u8> {
+        let mut bytes = [0; 64];
+        let mut w = BitWriter::new(&mut bytes);
+        write(&mut w).expect("it is short");
+        w.finish().to_vec()
+    }
+
+    /// A bench whose peer introduced an object under handle 0 in packet 7, with these values.
+    fn bench(values: &[(u32, i32)]) -> Bench {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
+        let place = bench.object(1, 1);
+        let mut incoming = Incoming::opened(place, &identity(1), 7, 0);
+        for (tick, word) in values {
+            bench.objects.kind_mut(0).histories.put(&mut incoming.history, *tick, &[*word]);
+        }
+        bench.peers[0].inbound.open(0, incoming);
+        bench
+    }
+
+    fn read(bench: &Bench, seq: u32, records: u16, bytes: &[u8]) -> Result<Decoder, Unusable> {
+        let mut decoder = Decoder::of(Vec::new(), vec![9]);
+        let arrival = Arrival { seq, tick: TICK, records, inputs: None };
+        decoder.read(&bench.objects, &bench.peers[0], arrival, bytes).map(|()| decoder)
+    }
+
+    #[test]
+    fn difference_is_read_on_baseline_of_its_slot() {
+        let bench = bench(&[(18, 30)]);
+        let expected = packet(|w| {
+            write_handle(w, -1, 0)?;
+            Form::Single(18).write(w)?;
+            w.bool(true)
+        });
+        let decoder = read(&bench, 9, 1, &expected).unwrap_or_else(|_| panic!("it is whole"));
+        assert_eq!((decoder.records().len(), decoder.words(0, 1)), (1, &[30][..]));
+        let lost = packet(|w| {
+            write_handle(w, -1, 0)?;
+            Form::Single(17).write(w)?;
+            w.bool(true)
+        });
+        assert!(matches!(read(&bench, 9, 1, &lost), Err(Unusable::Late)), "there is no such baseline");
+        assert!(matches!(read(&bench, 6, 1, &expected), Err(Unusable::Late)), "the handle was another's");
+    }
+
+    #[test]
+    fn baseline_after_packet_makes_packet_late() {
+        let bench = bench(&[(TICK, 30), (TICK + 2, 31)]);
+        for slot in [TICK, TICK + 2] {
+            let bytes = packet(|w| {
+                write_handle(w, -1, 0)?;
+                Form::Single(slot).write(w)?;
+                w.bool(true)
+            });
+            assert!(matches!(read(&bench, 9, 1, &bytes), Err(Unusable::Late)));
+        }
+    }
+
+    #[test]
+    fn first_record_without_baseline_is_malformed() {
+        let bytes = packet(|w| {
+            write_handle(w, -1, 0)?;
+            Form::Plain.write(w)?;
+            w.bool(true)
+        });
+        assert!(matches!(read(&bench(&[(18, 30)]), 9, 1, &bytes), Err(Unusable::Malformed(_))));
+    }
+
+    #[test]
+    fn closed_handle_needs_no_object() {
+        let bytes = packet(|w| {
+            write_handle(w, -1, 5)?;
+            Form::Close.write(w)?;
+            w.bool(true)
+        });
+        let bench = bench(&[]);
+        let decoder = read(&bench, 9, 1, &bytes).unwrap_or_else(|_| panic!("it is whole"));
+        let Decoded { handle, what, .. } = decoder.records()[0];
+        assert!(handle == 5 && matches!(what, What::Close { gone: true }));
+        assert!(read(&bench, 9, 2, &bytes).is_err(), "it has one record");
+        let trailing = [&bytes[..], &[0]].concat();
+        assert!(matches!(read(&bench, 9, 1, &trailing), Err(Unusable::Malformed(_))));
     }
 }

@@ -74,20 +74,20 @@ impl Intake {
         let mut r = ByteReader::new(bytes);
         let header = Header::read(&mut r)?;
         let peer = &work.peers[link];
-        let addressed = header.mark == mark(peer.handshake.their_epoch, peer.handshake.epoch)
+        let addressed = header.mark == mark(peer.handshake.their_epoch(), peer.handshake.epoch())
             || !work.cx.ablation.holds(Rule::PacketsAreAddressed);
-        let fresh = peer.inbound.received.fresh(header.seq);
+        let fresh = peer.inbound.fresh(header.seq);
         // A packet can overtake the hello that makes its sender a member: it is ignored, so it is
         // not acknowledged.
         let Some(seq) = fresh.filter(|_| addressed && peer.present().is_some()) else {
             return Ok(Receipt::Dropped);
         };
-        if peer.handshake.spectator && (header.records > 0 || header.inputs) {
+        if peer.handshake.is_spectator() && (header.records > 0 || header.inputs) {
             return Err(PeerFault::SpectatorWrote);
         }
         let players = peer.present().map_or(1, |present| present.player_count());
-        let their_tick = peer.inbound.their_tick;
-        let (tick, newest) = (widen(their_tick, header.tick), peer.inbound.received.acks().0);
+        let their_tick = peer.inbound.their_tick();
+        let (tick, newest) = (widen(their_tick, header.tick), peer.inbound.newest());
         // Before the first packet the tick is that of a hello, which may have overtaken the packet.
         if newest > 0 && seq > newest && tick < their_tick {
             return Err(PeerFault::TickRegressed { tick, before: their_tick });
@@ -110,20 +110,13 @@ impl Intake {
             return Ok(Receipt::Dropped);
         }
         let peer = &mut work.peers[link];
-        if seq > peer.inbound.received.acks().0 {
-            peer.inbound.received_at = now;
-            peer.inbound.their_tick = tick;
-        }
-        peer.inbound.heard_at = work.cx.now;
-        peer.inbound.received.note(seq);
-        peer.inbound.unacknowledged += 1;
-        peer.playback.clock.note(now, tick, header.phase);
-        peer.inbound.note_arrival();
-        peer.inbound.owes_ack |= header.records > 0 || header.inputs;
+        peer.inbound.note_arrival(seq, tick, now, header.records > 0 || header.inputs);
+        peer.inbound.note_heard(work.cx.now);
+        peer.playback.note_packet(now, tick, header.phase);
         work.cx.stats.packets_received += 1;
         if let Some(entry) = work.schema.kinds().input() {
             let inputs = &mut work.peers[link].side.inputs;
-            for change in &self.decoder.changes {
+            for change in self.decoder.changes() {
                 inputs.resize_with(players, InputIn::default);
                 for (index, queue) in inputs.iter_mut().enumerate() {
                     let bytes = part(&change.bytes, index, entry.size);
@@ -133,7 +126,7 @@ impl Intake {
             }
         }
         self.commit(work, rules, link, arrival)?;
-        let is_urgent = work.peers[link].inbound.unacknowledged >= ACKNOWLEDGE_AFTER;
+        let is_urgent = work.peers[link].inbound.unacknowledged() >= ACKNOWLEDGE_AFTER;
         Ok(if is_urgent && work.cx.acks.len() < ACKS_MAX { Receipt::Acknowledge } else { Receipt::Taken })
     }
 
@@ -146,15 +139,16 @@ impl Intake {
             }
             _ => false,
         };
-        work.objects.len() < work.cx.config.objects_max || !self.decoder.records.iter().any(is_new)
+        work.objects.len() < work.cx.config.objects_max || !self.decoder.records().iter().any(is_new)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::AuthorityPolicy;
+    use crate::peers::Handshake;
     use crate::session::work::bench::Bench;
+    use crate::{AuthorityPolicy, MemberTag};
 
     fn packet(seq: u16, tick: u16) -> Vec<u8> {
         let header = Header {
@@ -206,7 +200,8 @@ mod tests {
     #[test]
     fn packet_of_unknown_peer_is_dropped() {
         let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
-        bench.peers[0].handshake.present = None;
+        bench.peers[0].handshake = Handshake::new(1);
+        bench.peers[0].handshake.note_hello(1, MemberTag(2), Micros::ZERO);
         assert_eq!(handle(&mut bench, &packet(1, 1)), Ok(Receipt::Dropped));
         assert!(matches!(handle(&mut bench, &[1]), Err(PeerFault::Malformed(_))));
     }

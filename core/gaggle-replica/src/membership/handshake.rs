@@ -71,8 +71,8 @@ impl Membership {
         Hello {
             version: PROTOCOL_VERSION,
             fingerprint: schema.fingerprint(),
-            epoch: peer.handshake.epoch,
-            echo: peer.handshake.their_epoch,
+            epoch: peer.handshake.epoch(),
+            echo: peer.handshake.their_epoch(),
             member: self.me.id,
             player: self.me.slot,
             extra_slots: self.me.extra_slots,
@@ -107,9 +107,9 @@ impl Membership {
         if was_member && (peers.is_empty() || (knows_members && (waited || renumberer_gone))) {
             return Some(next);
         }
-        let all_greeted = peers.iter().all(|peer| peer.handshake.their_epoch != 0);
-        let mut others = peers.iter().filter(|peer| !peer.handshake.spectator);
-        let lowest = others.all(|peer| self.me.id.tag < peer.handshake.their_tag);
+        let all_greeted = peers.iter().all(|peer| peer.handshake.is_greeted());
+        let mut others = peers.iter().filter(|peer| !peer.handshake.is_spectator());
+        let lowest = others.all(|peer| self.me.id.tag < peer.handshake.their_tag());
         (waited && all_greeted && lowest).then_some(if was_member { next } else { 0 })
     }
 }
@@ -133,12 +133,13 @@ pub(crate) fn mismatch(said: Identity, known: Identity) -> RejectReason {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peers::Handshake;
     use crate::session::work::bench::{Bench, peer};
     use crate::{AuthorityPolicy, JoinMode, MemberTag};
     use gaggle_kit::{Prng, SlotSet};
 
     fn hello(bench: &Bench, slot: u8) -> Hello {
-        let stranger = Peer::new(peer(9), 1, 0, bench.cx.config.send_interval);
+        let stranger = Peer::new(peer(9), 1, 0, 0, bench.cx.config.send_interval);
         let mut hello = bench.members.hello(&bench.cx, &bench.schema, &bench.objects, &stranger, false);
         hello.member.tag = MemberTag(99);
         hello.player = Slot::at(slot.into());
@@ -191,11 +192,14 @@ mod tests {
     fn joiner_among_joiners_creates_session_after_one_second() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
         bench.members = Membership::new(Slot::at(0), JoinMode::Join, MemberTag(1), Prng::new(1));
-        bench.peers[0].handshake.present = None;
-        bench.peers[0].handshake.their_tag = MemberTag(2);
+        let joiner = |bench: &mut Bench, tag| {
+            bench.peers[0].handshake = Handshake::new(1);
+            bench.peers[0].handshake.note_hello(1, MemberTag(tag), Micros::ZERO);
+        };
+        joiner(&mut bench, 2);
         let at = |bench: &mut Bench, ms| bench.members.admission(Micros::from_millis(ms), &bench.peers);
         assert_eq!((at(&mut bench, 0), at(&mut bench, 999), at(&mut bench, 1_000)), (None, None, Some(0)));
-        bench.peers[0].handshake.their_tag = MemberTag(0);
+        joiner(&mut bench, 0);
         assert_eq!(at(&mut bench, 2_000), None, "the other joiner creates the session");
     }
 }

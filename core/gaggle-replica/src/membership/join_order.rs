@@ -90,7 +90,7 @@ impl Membership {
     pub(crate) fn correct_age(&mut self, cx: &Cx, peers: &PeerTable) {
         let (Some(by), Some(age_there)) = (self.age.by, self.age.there) else { return };
         let Some(peer) = peers.of(by) else { return };
-        let (Some(there), Some(_)) = (peer.playback.clock.now(cx.now), peer.playback.rtt) else { return };
+        let (Some(there), Some(_)) = (peer.playback.their_now(cx.now), peer.playback.rtt()) else { return };
         let age = age_there + there + peer.playback.one_way();
         let error = age - cx.ticked_for() - self.age.at_start;
         let leaps = error.unsigned_abs() > AGE_ERROR_MAX.get();
@@ -111,10 +111,10 @@ impl Membership {
         let leader = self.roster.leader().map(|leader| leader.id);
         let settled = Micros::new(cx.config.succession_delay.get() * SETTLED_AFTER);
         let counts = |other: MemberId, since: Micros| {
-            Some(other) == leader || peer.handshake.greeted_at.since(since) >= settled
+            Some(other) == leader || peer.handshake.greeted_at().since(since) >= settled
         };
         let is_behind = |other: MemberId, since: Micros| member > other || !counts(other, since);
-        let welcomed = |peer: &Peer| peer.member().map(|it| (it.id, peer.handshake.welcomed_at));
+        let welcomed = |peer: &Peer| peer.member().map(|it| (it.id, peer.handshake.welcomed_at()));
         is_behind(self.me.id, self.admitted_at)
             && peers.iter().filter_map(welcomed).all(|(other, since)| is_behind(other, since))
     }
@@ -123,7 +123,7 @@ impl Membership {
     pub(crate) fn is_doubted_by(&self, peer: &Peer, hello: &Hello) -> bool {
         hello.unknown
             && self.is_member()
-            && hello.echo == peer.handshake.epoch
+            && hello.echo == peer.handshake.epoch()
             && hello.member.join_order != NUMBER_NONE
             && !self.came_later(peer.id)
             && self.doubted_by.iter().filter(|by| **by == peer.id).count() < RENUMBERED_MAX
@@ -182,7 +182,7 @@ mod tests {
     use crate::session::work::bench::{Bench, peer};
 
     fn stranger(bench: &Bench) -> Peer {
-        Peer::new(peer(9), 1, 0, bench.cx.config.send_interval)
+        Peer::new(peer(9), 1, 0, 0, bench.cx.config.send_interval)
     }
 
     #[test]

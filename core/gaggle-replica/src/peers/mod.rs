@@ -24,7 +24,7 @@ pub(crate) use handshake::Handshake;
 pub(crate) use inbound::Inbound;
 pub(crate) use incoming::{Incoming, LinkRecord};
 pub(crate) use outbound::Outbound;
-pub(crate) use outgoing::{Outgoing, Phase};
+pub(crate) use outgoing::Outgoing;
 pub(crate) use playback::Playback;
 pub(crate) use side::{RELAYED_VALUES, SideStreams};
 
@@ -43,39 +43,39 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(id: PeerId, epoch: u32, places: usize, interval: Micros) -> Peer {
+    /// A peer whose link starts. `brought` objects it introduced before are still known.
+    pub(crate) fn new(id: PeerId, epoch: u32, places: usize, brought: usize, interval: Micros) -> Peer {
         Peer {
             id,
             handshake: Handshake::new(epoch),
             out: Outbound::new(places),
-            inbound: Inbound::new(places),
+            inbound: Inbound::new(places, brought),
             playback: Playback::new(interval),
             side: SideStreams::default(),
         }
     }
 
-    /// Resets everything sent or received in either direction.
-    pub(crate) fn restart(&mut self, places: usize, interval: Micros) {
-        let restarts = self.handshake.restarts + 1;
-        *self = Peer::new(self.id, self.handshake.epoch, places, interval);
-        self.handshake.restarts = restarts;
+    /// The peer after it restarted: nothing sent or received in either direction counts.
+    pub(crate) fn restarted(&self, places: usize, brought: usize, interval: Micros) -> Peer {
+        let new = Peer::new(self.id, self.handshake.epoch(), places, brought, interval);
+        Peer { handshake: self.handshake.restarted(), ..new }
     }
 
     /// Member or spectator at the other end, which gets data.
     #[inline]
     pub(crate) fn present(&self) -> Option<RosterMember> {
-        self.handshake.present
+        self.handshake.present()
     }
 
     /// The member at the other end; `None` for a spectator.
     pub(crate) fn member(&self) -> Option<RosterMember> {
-        self.handshake.present.filter(|_| !self.handshake.spectator)
+        self.handshake.member()
     }
 
     /// Whether this member or spectator is at the other end.
     #[inline]
     pub(crate) fn is(&self, member: MemberId) -> bool {
-        self.handshake.present.is_some_and(|present| present.id == member)
+        self.handshake.present().is_some_and(|present| present.id == member)
     }
 
     /// The peer as a game's interest sees it.
@@ -146,9 +146,9 @@ impl PeerTable {
 
     /// Reserves room for this many objects with every peer.
     pub(crate) fn reserve(&mut self, places: usize) {
-        for peer in self.peers.iter_mut().filter(|peer| peer.out.objects.len() < places) {
-            peer.out.objects.resize(places, Outgoing::default());
-            peer.inbound.table_of.resize(places, NONE);
+        for peer in self.peers.iter_mut().filter(|peer| peer.out.places() < places) {
+            peer.out.reserve(places);
+            peer.inbound.reserve(places);
         }
     }
 }
@@ -184,9 +184,11 @@ mod tests {
     fn table() -> PeerTable {
         let mut table = PeerTable::default();
         for number in 0..3 {
-            let mut peer = Peer::new(PeerId::from_u128(number.into()), 7, 4, Micros::from_millis(50));
-            peer.handshake.present = Some(member(number));
-            peer.handshake.spectator = number == 2;
+            let mut peer = Peer::new(PeerId::from_u128(number.into()), 7, 4, 0, Micros::from_millis(50));
+            match number {
+                2 => peer.handshake.note_spectator(member(number)),
+                _ => peer.handshake.note_member(member(number), Micros::ZERO),
+            }
             assert_eq!(table.push(peer), number as usize);
         }
         table
@@ -215,16 +217,16 @@ mod tests {
         let mut table = table();
         table.reserve(9);
         table.reserve(2);
-        assert!(table.iter().all(|peer| peer.out.objects.len() == 9 && peer.inbound.table_of.len() == 9));
+        assert!(table.iter().all(|peer| peer.out.places() == 9 && peer.inbound.handle_of(8).is_none()));
     }
 
     #[test]
     fn restart_keeps_epoch_and_counts() {
         let mut table = table();
         for restarts in 1..=3 {
-            table[0].restart(5, Micros::from_millis(50));
+            table[0] = table[0].restarted(5, 0, Micros::from_millis(50));
             let handshake = &table[0].handshake;
-            assert_eq!((handshake.restarts, handshake.epoch, handshake.present), (restarts, 7, None));
+            assert_eq!((handshake.restarts(), handshake.epoch(), handshake.present()), (restarts, 7, None));
         }
     }
 }

@@ -8,9 +8,9 @@ use crate::playout::{Depth, Playhead, SenderClock};
 /// Timing of one peer.
 #[derive(Debug)]
 pub(crate) struct Playback {
-    pub(crate) rtt: Option<Micros>,
-    pub(crate) clock: SenderClock,
-    pub(crate) playhead: Playhead,
+    rtt: Option<Micros>,
+    clock: SenderClock,
+    playhead: Playhead,
     /// Time jitter was last measured, and its value.
     lateness: (Micros, Micros),
 }
@@ -39,6 +39,31 @@ impl Playback {
             self.lateness = (now, self.clock.lateness());
         }
         lateness
+    }
+
+    /// Time of its clock at which a packet of this tick was made.
+    pub(crate) fn time_of(&self, tick: u32) -> i64 {
+        self.clock.time_of(tick)
+    }
+
+    /// Time of its clock now, half a round trip late; `None` before its first packet.
+    pub(crate) fn their_now(&self, now: Micros) -> Option<i64> {
+        self.clock.now(now)
+    }
+
+    /// Time of its clock that is displayed.
+    pub(crate) fn displayed_at(&self) -> f64 {
+        self.playhead.at()
+    }
+
+    /// A packet arrived that was made in this tick, at this 256th of it.
+    pub(crate) fn note_packet(&mut self, now: Micros, tick: u32, phase: u8) {
+        self.clock.note(now, tick, phase);
+    }
+
+    /// Smoothed round trip, without the time acknowledgements were held.
+    pub(crate) fn rtt(&self) -> Option<Micros> {
+        self.rtt
     }
 
     /// Half a round trip in µs, 0 before one was measured.
@@ -84,7 +109,7 @@ mod tests {
     fn lateness_changes_once_per_second() {
         let mut playback = playback();
         for (tick, ms) in [(1, 1_050), (2, 1_180), (3, 1_150), (4, 1_290)] {
-            playback.clock.note(Micros::from_millis(ms), tick, 0);
+            playback.note_packet(Micros::from_millis(ms), tick, 0);
         }
         let first = playback.lateness(Micros::from_secs(2));
         assert_eq!(

@@ -4,8 +4,7 @@
 
 use crate::ablation::Rule;
 use crate::authority::MembershipView;
-use crate::history::NEVER;
-use crate::peers::{Outgoing, Peer, Phase};
+use crate::peers::Peer;
 use crate::session::work::Work;
 use crate::store::{ObjectIndex, ObjectStore};
 use crate::tombstones::Visit;
@@ -23,28 +22,23 @@ impl MembershipView<'_> {
                     && record.version.tick == self.cx.tick
                     && !record.gone
             });
-        let out = &peer.out.objects[place as usize];
-        if of_this_tick && peer.handshake.present.is_some() && out.matters && out.newest != self.cx.tick {
+        let out = &peer.out[place];
+        if of_this_tick && peer.present().is_some() && out.matters() && !out.has_newest(self.cx.tick) {
             return true;
         }
         self.wants_on_reflection(objects, peer, place)
     }
 
     fn wants_on_reflection(&self, objects: &ObjectStore, peer: &Peer, place: ObjectIndex) -> bool {
-        let out = &peer.out.objects[place as usize];
+        let out = &peer.out[place];
         let object = &objects[place];
-        let (Some(record), Some(other)) = (object.record, peer.handshake.present) else { return false };
+        let (Some(record), Some(other)) = (object.record, peer.present()) else { return false };
         if self.members.is_spectator() {
             return false;
         }
         let mine = record.version.authority == self.members.me().id;
-        let value_told = !mine
-            || record.gone
-            || (!object.dirty
-                && out.newest != NEVER
-                && object.captured != NEVER
-                && out.newest >= object.captured);
-        if out.acked_stamp == object.stamp && value_told {
+        let value_told = !mine || record.gone || (!object.dirty && out.has_value_since(object.captured));
+        if out.has_record(object.stamp) && value_told {
             return false;
         }
         let relayed = object.orphan
@@ -52,23 +46,23 @@ impl MembershipView<'_> {
             && (!record.gone || self.cx.ablation.holds(Rule::OrphanTombstonesAreRelayed))
             && self.successor(object.id, &record) == Some(other.id);
         if record.gone {
-            (out.owed || relayed) && self.cx.ablation.holds(Rule::TombstonesAreOwed)
+            (out.is_owed() || relayed) && self.cx.ablation.holds(Rule::TombstonesAreOwed)
         } else {
-            (mine && out.matters) || relayed || out.owed
+            (mine && out.matters()) || relayed || out.is_owed()
         }
     }
 
     /// Whether interest hides an object of this peer from another.
     pub(crate) fn hides(&self, objects: &ObjectStore, peer: &Peer, place: ObjectIndex) -> bool {
         let mine = objects[place].record.filter(|record| record.version.authority == self.members.me().id);
-        mine.is_some_and(|record| !record.gone) && !peer.out.objects[place as usize].matters
+        mine.is_some_and(|record| !record.gone) && !peer.out[place].matters()
     }
 }
 
 impl Work<'_> {
     /// Puts an object on the list of a peer that still needs it.
     pub(crate) fn refresh_link(&mut self, link: usize, place: ObjectIndex) {
-        if self.peers[link].out.objects[place as usize].closing
+        if self.peers[link].out[place].is_closing()
             || self.view().wants(self.objects, &self.peers[link], place)
         {
             self.peers[link].out.make_due(place);
@@ -90,9 +84,7 @@ impl Work<'_> {
 
     /// Notes whether a peer must get the present record.
     pub(crate) fn set_owed(&mut self, link: usize, place: ObjectIndex, owed: bool) {
-        let out = &mut self.peers[link].out.objects[place as usize];
-        if out.owed != owed {
-            out.owed = owed;
+        if self.peers[link].out[place].set_owed(owed) {
             let count = &mut self.objects[place].owed;
             *count = if owed { *count + 1 } else { *count - 1 };
         }
@@ -107,7 +99,7 @@ impl Work<'_> {
             self.tombstones.push(place);
         }
         for link in 0..self.peers.len() {
-            if mine || self.peers[link].out.objects[place as usize].introduced {
+            if mine || self.peers[link].out[place].was_introduced() {
                 self.set_owed(link, place, true);
                 self.refresh_link(link, place);
             }
@@ -129,17 +121,14 @@ impl Work<'_> {
     /// Frees the index of an object that no link mentions and that has no record.
     pub(crate) fn forget_unmentioned(&mut self, place: ObjectIndex) {
         let object = &self.objects[place];
-        let tied = |link: &Peer| {
-            let out = &link.out.objects[place as usize];
-            out.handle.is_some() || out.owed || out.listed || out.phase != Phase::Idle
-        };
+        let tied = |link: &Peer| link.out[place].is_tied();
         if object.record.is_none() && object.mentions == 0 && !self.peers.iter().any(tied) {
             for link in self.peers.iter_mut() {
-                link.out.objects[place as usize] = Default::default();
+                link.out.forget(place);
             }
             let brought_by = self.objects[place].brought_by;
             if let Some(link) = self.peers.iter_mut().find(|link| Some(link.id) == brought_by) {
-                link.inbound.brought = link.inbound.brought.saturating_sub(1);
+                link.inbound.note_forgotten();
             }
             self.objects.forget(place);
         }
@@ -167,14 +156,14 @@ impl Work<'_> {
 
     /// Resets what a peer got and still has to get; objects referenced only by it are forgotten.
     pub(crate) fn release(&mut self, link: usize) {
-        for place in 0..self.peers[link].out.objects.len() as ObjectIndex {
+        for place in 0..self.peers[link].out.places() as ObjectIndex {
             self.set_owed(link, place, false);
         }
-        for refused in std::mem::take(&mut self.peers[link].inbound.refused) {
+        for refused in self.peers[link].inbound.take_refused() {
             self.objects[refused.object].mentions -= 1;
             self.forget_unmentioned(refused.object);
         }
-        self.peers[link].out.objects.fill(Outgoing::default());
+        self.peers[link].out.forget_all();
         for place in 0..self.objects.places() as ObjectIndex {
             let object = &self.objects[place];
             if object.record.is_none() && self.objects.find(object.id) == Some(place) {
@@ -187,7 +176,7 @@ impl Work<'_> {
     pub(crate) fn visit(&self, place: ObjectIndex) -> Visit {
         let object = &self.objects[place];
         let is_old = self.cx.now.since(object.changed_at) >= self.cx.config.tombstone_ttl;
-        let is_told = self.peers.iter().all(|peer| peer.out.objects[place as usize].handle.is_none());
+        let is_told = self.peers.iter().all(|peer| peer.out[place].handle().is_none());
         match object.record.is_some_and(|record| record.gone) {
             true if !is_old || !is_told || object.owed > 0 => Visit::Keep,
             true => Visit::Forget(object.id),
@@ -209,10 +198,10 @@ mod tests {
         let place = bench.object(0, 1);
         let mut work = bench.work();
         assert!(work.wants(0, place) && work.wants(1, place));
-        work.peers[1].out.objects[place as usize].matters = false;
+        assert!(work.peers[1].out[place].set_matters(false));
         assert!(!work.wants(1, place) && work.hides(1, place) && !work.hides(0, place));
         work.refresh(place);
-        assert_eq!((work.peers[0].out.due.len(), work.peers[1].out.due.len()), (1, 0));
+        assert_eq!((work.peers[0].out.due().len(), work.peers[1].out.due().len()), (1, 0));
     }
 
     #[test]
@@ -231,7 +220,7 @@ mod tests {
         let mut bench = Bench::new(AuthorityPolicy::Anyone, 3);
         let (place, record) = (bench.object(1, 1), bench.record(1));
         bench.objects.set_record(place, Some(Record { gone: true, ..record }));
-        bench.peers[1].out.objects[place as usize].introduced = true;
+        bench.peers[1].out[place].note_told(1, 1);
         let mut work = bench.work();
         work.keep_tombstone(place);
         assert!(!work.wants(0, place) && work.wants(1, place));

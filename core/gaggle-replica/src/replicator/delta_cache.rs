@@ -3,12 +3,11 @@
 //! faster than writing, and the difference hardly longer. `write.rs` calls it. Absent: receivers,
 //! packets.
 
-use crate::history::NEVER;
 use crate::peers::Outgoing;
 use crate::sink::Register;
 use crate::store::ObjectIndex;
 
-/// The ticks of a difference's baselines, the newer first. The older may be [`NEVER`].
+/// The ticks of a difference's baselines, the newer first. The older may be [`NEVER`](crate::history::NEVER).
 pub(super) type Base = (u32, u32);
 
 /// A difference that was written.
@@ -46,11 +45,7 @@ impl Copies {
     #[inline]
     pub(super) fn usable(&self, place: ObjectIndex, tick: u32, out: &Outgoing) -> Option<&Written> {
         let kept = self.of.get(place as usize).filter(|kept| kept.tick == tick)?;
-        let serves = |copy: &&Written| {
-            let (newer, older) = copy.base;
-            let line = if older == NEVER { out.before == 0 } else { out.has(older) };
-            out.newest.wrapping_sub(newer) <= OLDER_TICKS_MAX && out.has(newer) && line
-        };
+        let serves = |copy: &&Written| out.reads(copy.base.0, copy.base.1, OLDER_TICKS_MAX);
         kept.written[..kept.count.min(KEPT)].iter().find(serves)
     }
 
@@ -74,6 +69,7 @@ impl Copies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::NEVER;
 
     fn receiver(ticks: &[u32]) -> Outgoing {
         let mut out = Outgoing::default();
@@ -115,5 +111,13 @@ mod tests {
         copies.put(1, 20, copy(15, NEVER));
         assert!(copies.usable(1, 20, &receiver(&[15])).is_some());
         assert!(copies.usable(1, 20, &receiver(&[10, 15])).is_none(), "two baselines beat one");
+    }
+
+    #[test]
+    fn object_never_written_has_no_difference() {
+        let mut copies = Copies::default();
+        copies.put(2, 20, copy(15, NEVER));
+        assert!(copies.usable(0, 20, &receiver(&[15])).is_none());
+        assert!(copies.usable(9, 20, &receiver(&[15])).is_none(), "it is beyond the table");
     }
 }

@@ -13,7 +13,6 @@ use crate::driver::{BLOB_STREAM, MESSAGE_STREAM};
 use crate::history::NEVER;
 use crate::input_relay::InputRelay;
 use crate::interest::{AllRelevant, Interest};
-use crate::peers::Phase;
 use crate::session::work::Work;
 use crate::store::{Changed, ObjectIndex};
 
@@ -99,9 +98,7 @@ impl Replicator {
         self.waiting.clear();
         for peer in work.peers.iter_mut() {
             peer.inbound.next_tick();
-            peer.out.budget = (peer.out.budget + earned).min(most);
-            // However often inputs change, half of the bandwidth is for objects.
-            peer.out.input_budget = (peer.out.input_budget + earned / 2).min(most / 2);
+            peer.out.earn(earned, most);
         }
     }
 
@@ -112,7 +109,7 @@ impl Replicator {
         }
         for index in 0..work.peers.len() {
             let peer = &work.peers[index];
-            if peer.handshake.their_epoch == 0 || peer.present().is_none() {
+            if !peer.handshake.is_greeted() || peer.present().is_none() {
                 continue;
             }
             self.waiting.push(peer.id);
@@ -154,15 +151,9 @@ impl Replicator {
             }
             !gone
         });
-        for (index, link) in
-            work.peers.iter_mut().enumerate().filter(|(_, link)| link.handshake.present.is_some())
-        {
+        for (index, link) in work.peers.iter_mut().enumerate().filter(|(_, link)| link.present().is_some()) {
             for &place in &dirty {
-                let out = &mut link.out.objects[place as usize];
-                if out.matters {
-                    out.changed_tick = tick;
-                    link.out.make_due(place);
-                } else {
+                if !link.out.note_changed(place, tick) {
                     self.unweighed.push((index, place));
                 }
             }
@@ -180,32 +171,13 @@ impl Replicator {
         let interval = work.cx.config.send_interval.get();
         let timeout = work.peers[index]
             .playback
-            .rtt
+            .rtt()
             .map_or(TIMEOUT_TICKS, |rtt| u32::try_from(2 * rtt.get() / interval).unwrap_or(1_000) + 5);
         let me = work.members.me().id;
-        let link = &mut work.peers[index];
-        while let Some((tick, records)) = link.out.sent.next_lost(work.cx.tick, timeout) {
-            for told in records {
-                let out = &mut link.out.objects[told.object as usize];
-                if out.handle != Some(told.handle) || out.sent_tick != tick {
-                    continue;
-                }
-                let object = &work.objects[told.object];
-                let mine = object.record.is_some_and(|record| record.version.authority == me);
-                let newer_arrived = mine && out.newest != NEVER && out.newest >= tick;
-                if !newer_arrived {
-                    out.priority = out.priority.saturating_add(out.paid).saturating_add(128);
-                    out.paid = 0;
-                }
-                if out.phase != Phase::Flying {
-                    continue;
-                }
-                out.phase = Phase::Due;
-                if !std::mem::replace(&mut out.listed, true) {
-                    link.out.due.push(told.object);
-                }
-            }
-        }
+        let objects = &*work.objects;
+        let is_mine =
+            |place: ObjectIndex| objects[place].record.is_some_and(|record| record.version.authority == me);
+        work.peers[index].out.give_up_lost(work.cx.tick, timeout, is_mine);
     }
 
     /// Writes the next packet or message into [`bytes`](Replicator::bytes). Returns its receiver,
@@ -233,10 +205,10 @@ impl Replicator {
                 continue;
             };
             let peer = &work.peers[link];
-            let overdue = peer.inbound.owes_ack
+            let overdue = peer.inbound.owes_ack()
                 || inputs.is_told(peer, work.members.roster())
-                || work.cx.now.since(peer.out.sent_at) >= KEEP_ALIVE;
-            let more = peer.out.selected_next < peer.out.selected.len() && (!sent || peer.out.budget > 0);
+                || peer.out.silence(work.cx.now) >= KEEP_ALIVE;
+            let more = peer.out.may_send_more(!sent);
             if !more && (sent || !overdue) {
                 self.serving = None;
                 continue;

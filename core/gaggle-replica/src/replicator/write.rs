@@ -40,11 +40,11 @@ impl Replicator {
     /// Header of the next packet, with no records yet.
     fn header(&self, work: &Work<'_>, index: usize) -> Header {
         let link = &work.peers[index];
-        let (ack, acks) = link.inbound.received.acks();
-        let held = work.cx.now.since(link.inbound.received_at).get() / HELD_UNIT_US;
+        let (ack, acks, held) = link.inbound.acks(work.cx.now);
+        let held = held.get() / HELD_UNIT_US;
         Header {
-            mark: mark(link.handshake.epoch, link.handshake.their_epoch),
-            seq: link.out.sent.next_seq() as u16,
+            mark: mark(link.handshake.epoch(), link.handshake.their_epoch()),
+            seq: link.out.next_seq() as u16,
             tick: work.cx.tick as u16,
             phase: self.phase,
             ack: ack as u16,
@@ -56,17 +56,15 @@ impl Replicator {
         }
     }
 
-    /// Acknowledges without waiting for the next tick, when by then an acknowledgement could not
-    /// name these packets any more.
+    /// Sends an acknowledgement at once, because so many packets came that the next tick's could
+    /// not name all of them.
     pub(crate) fn acknowledge_at_once(&mut self, work: &mut Work<'_>, index: usize) {
         let header = self.header(work, index);
         let mut bytes = vec![0; header.bytes()];
         header.write(&mut bytes);
         let link = &mut work.peers[index];
-        link.out.sent.packet(work.cx.tick, work.cx.now, 0, 0);
-        link.out.sent_at = work.cx.now;
-        link.inbound.unacknowledged = 0;
-        link.out.budget -= bytes.len() as i64;
+        link.out.note_packet(work.cx.tick, work.cx.now, 0, 0, bytes.len());
+        link.inbound.note_early_ack();
         work.cx.stats.packets_sent += 1;
         work.cx.stats.bytes_sent += bytes.len() as u64;
         let peer = link.id;
@@ -86,7 +84,7 @@ impl Replicator {
         bytes.clear();
         bytes.resize(work.cx.config.packet_bytes_max, 0);
         let link = &work.peers[index];
-        let seq = link.out.sent.next_seq();
+        let seq = link.out.next_seq();
         let mut header = self.header(work, index);
         let head = header.bytes();
         let tells_inputs = is_first && relay.is_told(&work.peers[index], work.members.roster());
@@ -101,13 +99,13 @@ impl Replicator {
                 (None, None) => 64,
             };
         let link = &work.peers[index];
-        let limit = usize::try_from(link.out.budget).unwrap_or(0).clamp(least, bytes.len());
+        let limit = usize::try_from(link.out.budget()).unwrap_or(0).clamp(least, bytes.len());
         let mut w = BitWriter::new(&mut bytes[head..limit]);
         let mut inputs = 0;
         if let Some(size) = input_size {
             header.inputs = true;
-            let bits = usize::try_from(link.out.input_budget).unwrap_or(0) * 8;
-            let written = relay.write(&mut w, link.out.inputs_acked, size, bits);
+            let bits = usize::try_from(link.out.input_budget()).unwrap_or(0) * 8;
+            let written = relay.write(&mut w, link.out.inputs_acked(), size, bits);
             inputs = written.expect("every packet has room for inputs");
         }
         let before_records = w.written();
@@ -118,29 +116,23 @@ impl Replicator {
             if line.records == RECORDS_MAX || w.remaining() < Replicator::bits_max(work, index, place) {
                 break;
             }
-            work.peers[index].out.selected_next += 1;
+            work.peers[index].out.skip_selected();
             self.write_record(work, &mut w, index, place, handle, &mut line)
                 .expect("there was room for the largest record");
         }
         header.records = line.records;
-        let record_bytes = w.written() - before_records;
+        let record_bits = w.written() - before_records;
         let body = w.finish().len();
         header.write(&mut bytes);
         bytes.truncate(head + body);
         let link = &mut work.peers[index];
-        link.out.sent.packet(work.cx.tick, work.cx.now, usize::from(header.records), inputs);
-        link.out.sent_at = work.cx.now;
-        link.inbound.owes_ack = false;
-        link.inbound.unacknowledged = 0;
-        link.out.budget -= bytes.len() as i64;
+        link.out.note_packet(work.cx.tick, work.cx.now, header.records, inputs, bytes.len());
+        link.inbound.note_ack();
         if tells_inputs {
             let alone = if header.records == 0 { head } else { 0 };
-            link.out.input_budget -= (alone + before_records.div_ceil(8)) as i64;
+            link.out.spend_on_inputs(alone + before_records.div_ceil(8));
         }
-        if header.records > 4 {
-            let mean = ((record_bytes << 5) / usize::from(header.records)) as u32;
-            link.out.record_size = link.out.record_size - link.out.record_size / 8 + mean / 8;
-        }
+        link.out.note_record_bits(header.records, record_bits);
         work.cx.stats.packets_sent += 1;
         work.cx.stats.bytes_sent += bytes.len() as u64;
         self.bytes = bytes;
@@ -151,20 +143,20 @@ impl Replicator {
     fn next_selected(work: &mut Work<'_>, index: usize) -> Option<(u16, ObjectIndex)> {
         loop {
             let link = &mut work.peers[index];
-            let &(handle, place) = link.out.selected.get(link.out.selected_next)?;
-            if !work.objects[place].dirty && link.out.objects[place as usize].handle == Some(handle) {
+            let (handle, place) = link.out.next_selected()?;
+            if !work.objects[place].dirty && link.out[place].handle() == Some(handle) {
                 return Some((handle, place));
             }
-            link.out.selected_next += 1;
+            link.out.skip_selected();
         }
     }
 
     /// Most bits a record can take.
     fn bits_max(work: &Work<'_>, index: usize, place: ObjectIndex) -> usize {
-        let out = &work.peers[index].out.objects[place as usize];
+        let out = &work.peers[index].out[place];
         let object = &work.objects[place];
         let Some(kind) = work.objects.kind(place) else { return RECORD_HEAD_BITS };
-        let told = out.known && out.acked_stamp == object.stamp;
+        let told = out.is_known() && out.has_record(object.stamp);
         RECORD_HEAD_BITS + kind.layout.bits_max() + if told { 0 } else { RECORD_ABOUT_BITS }
     }
 
@@ -175,33 +167,29 @@ impl Replicator {
         let Work { peers, objects: store, cx, members, schema, .. } = work;
         let me = members.me();
         let (link, tick, stats) = (&mut peers[index], cx.tick, &mut cx.stats);
-        while let Some(&(handle, place)) = link.out.selected.get(link.out.selected_next) {
-            let (out, object) = (&mut link.out.objects[place as usize], &store[place]);
+        while let Some((handle, place)) = link.out.next_selected() {
+            let (out, object) = (&link.out[place], &store[place]);
             let mine = |record: &Record| record.version.authority == me.id && !record.gone;
-            let is_plain = out.changed_tick == tick
-                && out.handle == Some(handle)
-                && out.known
-                && out.acked_stamp == object.stamp
-                && out.newest < tick
+            let (newer, older) = out.baselines(tick);
+            let is_plain = out.plain_handle(tick) == Some(handle)
+                && out.has_record(object.stamp)
+                && newer != NEVER
                 && object.captured == tick
                 && !object.dirty
                 && object.record.as_ref().is_some_and(mine);
             if !is_plain || line.records == RECORDS_MAX || w.remaining() < schema.bits_max_of_all() {
                 return;
             }
-            link.out.selected_next += 1;
-            let told = Told { tick, newer: out.newest, older: out.older_for(tick - out.newest) };
-            let copies = if shared { Some((&mut self.copies, &*out)) } else { None };
+            link.out.skip_selected();
+            let told = Told { tick, newer, older };
+            let copies = if shared { Some((&mut self.copies, &link.out[place])) } else { None };
             let mut head = Register::default();
             let written = write_handle(&mut head, line.before, handle)
                 .and_then(|()| told.write(w, head, (store, place), copies, &mut line.base, stats));
             written.expect("there was room for the largest record");
             stats.updates_sent += 1;
-            out.introduced = true;
-            out.closing = false;
-            out.told_in = line.seq;
-            out.note_sent(tick);
-            link.out.sent.record(SentRecord::new(place, handle, object.identity, Some(object.stamp)));
+            link.out[place].note_told(line.seq, tick);
+            link.out.record(SentRecord::new(place, handle, object.identity, Some(object.stamp)));
             line.wrote(handle);
         }
     }
@@ -227,11 +215,8 @@ impl Replicator {
             Form::Close.write(w)?;
             let gone = work.objects[place].record.is_none_or(|record| record.gone);
             w.bool(gone)?;
-            let out = &mut work.peers[index].out.objects[place as usize];
-            out.closed_in = seq;
-            out.known = false;
-            out.note_sent(work.cx.tick);
-            work.peers[index].out.sent.record(told(true));
+            work.peers[index].out[place].note_close_sent(seq, work.cx.tick);
+            work.peers[index].out.record(told(true));
             return Ok(());
         };
         work.cx.stats.updates_sent += 1;
@@ -242,12 +227,8 @@ impl Replicator {
             Replicator::write_relay(work, w, index, place, &record)?;
         }
         let link = &mut work.peers[index];
-        link.out.sent.record(told(false));
-        let out = &mut link.out.objects[place as usize];
-        out.introduced = true;
-        out.closing = false;
-        out.told_in = seq;
-        out.note_sent(work.cx.tick);
+        link.out.record(told(false));
+        link.out[place].note_told(seq, work.cx.tick);
         Ok(())
     }
 
@@ -266,13 +247,13 @@ impl Replicator {
         if work.objects[place].captured != work.cx.tick {
             work.objects.capture(place, work.cx.tick);
         }
-        let out = &work.peers[index].out.objects[place as usize];
+        let out = &work.peers[index].out[place];
         let object = &work.objects[place];
         let Some(record) = &object.record else { return Ok(()) };
-        if !out.known || out.acked_stamp != object.stamp || record.gone {
+        if !out.is_known() || !out.has_record(object.stamp) || record.gone {
             work.cx.stats.updates_full += 1;
             head.write(w)?;
-            if out.known {
+            if out.is_known() {
                 Form::Authority.write(w)?;
             } else {
                 Form::Intro.write(w)?;
@@ -280,13 +261,12 @@ impl Replicator {
             }
             authority(record).write(w)?;
             if !record.gone {
-                work.objects.write_whole(w, place, !out.known)?;
+                work.objects.write_whole(w, place, !out.is_known())?;
             }
             return Ok(());
         }
-        let newer = Some(out.newest).filter(|&tick| tick != NEVER && tick < work.cx.tick);
-        let older = newer.and_then(|newer| out.older_for(work.cx.tick - newer));
-        let told = Told { tick: work.cx.tick, newer: newer.unwrap_or(NEVER), older };
+        let (newer, older) = out.baselines(work.cx.tick);
+        let told = Told { tick: work.cx.tick, newer, older };
         let copies = if work.peers.len() > 1 { Some((&mut self.copies, out)) } else { None };
         told.write(w, head, (work.objects, place), copies, base, &mut work.cx.stats)
     }
@@ -300,16 +280,16 @@ impl Replicator {
         record: &Record,
     ) -> Result<(), BufferFull> {
         work.cx.stats.updates_full += 1;
-        let out = work.peers[index].out.objects[place as usize];
+        let is_known = work.peers[index].out[place].is_known();
         Form::Relay.write(w)?;
-        w.bool(!out.known)?;
-        if !out.known {
+        w.bool(!is_known)?;
+        if !is_known {
             identity(work.objects[place].id, record).write(w)?;
         }
         let version = record.version;
         Origin { holder: version.authority, player: record.player, tick: version.tick }.write(w)?;
         authority(record).write(w)?;
-        if record.gone { Ok(()) } else { work.objects.write_whole(w, place, !out.known) }
+        if record.gone { Ok(()) } else { work.objects.write_whole(w, place, !is_known) }
     }
 }
 
@@ -387,7 +367,7 @@ impl Told {
     fn difference(&self, store: &ObjectStore, place: ObjectIndex) -> Option<Written> {
         let (layout, baselines, base) = self.baselines(store, place)?;
         let mut bits = Register::default();
-        // A register accepts any number of bits and reports an overflow later.
+        // Writing to a `Register` never fails: it counts bits beyond its size, too.
         let _ = write_difference(&mut bits, layout, store.value(place), &baselines);
         (bits.written() <= RECORD_BITS_MAX).then_some(Written { base, bits })
     }
@@ -431,5 +411,98 @@ fn authority(record: &Record) -> AuthorityFields {
         held: record.held,
         gone: record.gone,
         owner_claim: record.owner_claim,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::{ByteReader, Micros};
+
+    use super::*;
+    use crate::AuthorityPolicy;
+    use crate::session::work::bench::Bench;
+
+    /// A bench with this many objects selected for the peer, which has bandwidth.
+    fn bench(count: u32) -> Bench {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
+        (bench.cx.tick, bench.cx.config.packet_bytes_max) = (5, PACKET_BYTES_MIN as usize);
+        bench.cx.note_now(Micros::from_secs(1));
+        bench.peers[0].out.earn(100_000, 100_000);
+        let selected = (1..=count).map(|counter| {
+            let place = bench.object(0, counter);
+            (bench.peers[0].out.handle_of(place, 5).expect("one is free"), place)
+        });
+        let selected = selected.collect();
+        bench.peers[0].out.select(selected);
+        bench
+    }
+
+    fn packet(bench: &mut Bench, replicator: &mut Replicator) -> (Header, usize) {
+        replicator.write_packet(&mut bench.work(), &InputRelay::default(), 0, true);
+        let header = Header::read(&mut ByteReader::new(&replicator.bytes)).expect("it was just written");
+        (header, replicator.bytes.len())
+    }
+
+    #[test]
+    fn packet_counts_its_records_and_bytes() {
+        let mut bench = bench(3);
+        let (header, bytes) = packet(&mut bench, &mut Replicator::default());
+        assert_eq!((header.seq, header.tick, header.records), (1, 5, 3));
+        assert_eq!(bench.peers[0].out.budget(), 100_000 - bytes as i64);
+        assert_eq!((bench.cx.stats.packets_sent, bench.cx.stats.updates_full), (1, 3));
+        assert!(bench.peers[0].out.next_selected().is_none());
+    }
+
+    #[test]
+    fn full_packet_leaves_rest_for_next() {
+        let mut bench = bench(400);
+        let mut replicator = Replicator::default();
+        let mut sent = 0;
+        while bench.peers[0].out.next_selected().is_some() {
+            let (header, bytes) = packet(&mut bench, &mut replicator);
+            assert!(header.records > 0 && bytes <= PACKET_BYTES_MIN as usize);
+            sent += header.records;
+        }
+        assert_eq!(sent, 400);
+        assert!(bench.cx.stats.packets_sent > 2, "{} packets", bench.cx.stats.packets_sent);
+    }
+
+    #[test]
+    fn known_object_is_sent_as_difference() {
+        let mut bench = bench(1);
+        let mut replicator = Replicator::default();
+        let (_, whole) = packet(&mut bench, &mut replicator);
+        let stamp = bench.objects[0].stamp;
+        let out = &mut bench.peers[0].out;
+        assert!(out[0].handle_acked(1, true));
+        out[0].note_record_acked(stamp);
+        out[0].acknowledge(5);
+        (bench.cx.tick, bench.objects[0].captured) = (6, 6);
+        bench.objects.capture(0, 6);
+        assert!(bench.peers[0].out.note_changed(0, 6));
+        bench.peers[0].out.select(vec![(0, 0)]);
+        let (header, short) = packet(&mut bench, &mut replicator);
+        assert!(header.records == 1 && short < whole, "{short} of {whole} bytes");
+        assert_eq!((bench.cx.stats.updates_sent, bench.cx.stats.updates_full), (2, 1));
+    }
+
+    #[test]
+    fn object_changed_after_capture_waits() {
+        let mut bench = bench(2);
+        bench.objects.mark_dirty(0);
+        let (header, _) = packet(&mut bench, &mut Replicator::default());
+        assert_eq!(header.records, 1);
+        assert!(bench.peers[0].out[1].was_introduced() && !bench.peers[0].out[0].was_introduced());
+    }
+
+    #[test]
+    fn early_ack_leaves_ack_of_tick_owed() {
+        let mut bench = bench(0);
+        bench.peers[0].inbound.note_arrival(1, 1, Micros::from_secs(1), true);
+        Replicator::default().acknowledge_at_once(&mut bench.work(), 0);
+        let (_, bytes) = bench.cx.acks.pop_front().expect("it is sent");
+        let header = Header::read(&mut ByteReader::new(&bytes)).expect("it was just written");
+        assert_eq!((header.ack, header.records), (1, 0));
+        assert!(bench.peers[0].inbound.owes_ack() && bench.peers[0].inbound.unacknowledged() == 0);
     }
 }

@@ -57,8 +57,8 @@ fn lie(session: &mut Session, id: ObjectId, record: Record, place: u32) {
     session.objects.change_stamp(at);
     session.objects.mark_dirty(at);
     for link in 0..session.peers.len() {
-        let out = &mut session.peers[link].out.objects[at as usize];
-        out.known = false;
+        let out = &mut session.peers[link].out[at];
+        out.forget_identity();
         out.forget_acks();
         session.work().set_owed(link, at, true);
         session.work().refresh_link(link, at);

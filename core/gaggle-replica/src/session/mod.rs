@@ -1,5 +1,5 @@
 //! The session: local changes, packets and time in; packets, messages and events out. Fourteen
-//! parts own its state; this file is what a game calls, `players.rs` has slots and inputs,
+//! parts own its state; this file is what a game calls, `players.rs` has slots, inputs and peers,
 //! `route.rs` links and ticks. Absent: decisions, which the parts make.
 
 #[cfg(test)]
@@ -19,28 +19,71 @@ mod state;
 mod stats;
 pub(crate) mod work;
 
-use gaggle_kit::{Micros, OutOfRange, PeerId, Slot, State};
+use gaggle_kit::{Micros, OutOfRange, Slot, State};
 
 use crate::authority::{Authority, MembershipView};
 use crate::blob::{Blob, BlobError};
+use crate::blob_store::BlobStore;
 use crate::config::{JoinMode, ObjectError, ReplicaConfig, SessionError};
+use crate::input_relay::InputRelay;
+use crate::intake::Intake;
+use crate::membership::Membership;
+use crate::peers::PeerTable;
 use crate::policy::ObjectInfo;
 use crate::remote_event::{EventError, EventRequest, RemoteEvent, Target};
 use crate::remote_events::RemoteEvents;
+use crate::replicator::Replicator;
 use crate::roster::Roster;
-use crate::smoothing::Scene;
-use crate::store::ObjectIndex;
+use crate::schema::Schema;
+use crate::smoothing::{Scene, Smoothing};
+use crate::store::{ObjectIndex, ObjectStore};
+use crate::tombstones::Tombstones;
 use crate::value::ValueError;
+use crate::value_table::ValueTable;
 use crate::version::{Record, Version};
 use crate::{Kind, Kinds, MemberId, ObjectId};
 
+use cx::Cx;
 use state::assemble;
 use work::work;
 
 pub use crate::replicator::Transmit;
 pub use players::PeerIdentity;
-pub use state::Session;
 pub use stats::{SessionStats, SyncProgress};
+
+/// State machine of one peer in a world of shared objects.
+///
+/// It does no input or output: pass it changes, packets and the time, then drain its queues.
+///
+/// 1. [`handle_connected`](Session::handle_connected), [`handle_packet`](Session::handle_packet),
+///    [`handle_message`](Session::handle_message),
+///    [`handle_disconnected`](Session::handle_disconnected): input from the links;
+/// 2. [`spawn`](Session::spawn), [`set`](Session::set), [`claim`](Session::claim),
+///    [`despawn`](Session::despawn): changes by the game;
+/// 3. [`tick`](Session::tick), once a frame, after the game;
+/// 4. [`poll_transmit`](Session::poll_transmit) until it is empty: output to the links;
+/// 5. [`poll_event`](Session::poll_event) until it is empty: events; the same for
+///    [`poll_remote_event`](Session::poll_remote_event) and
+///    [`poll_event_request`](Session::poll_event_request), where there are any.
+///
+/// [`Driver`](crate::Driver) does 1 and 4 with a transport.
+#[derive(Debug)]
+pub struct Session {
+    cx: Cx,
+    schema: Schema,
+    objects: ObjectStore,
+    members: Membership,
+    authority: Authority,
+    tombstones: Tombstones,
+    peers: PeerTable,
+    replicator: Replicator,
+    intake: Intake,
+    smoothing: Smoothing,
+    inputs: InputRelay,
+    remote_events: RemoteEvents,
+    values: ValueTable,
+    blobs: BlobStore,
+}
 
 impl Session {
     /// Creates a session of `player`. `seed` is a random number from the caller; it makes the
@@ -403,45 +446,9 @@ impl Session {
         self.members.is_leader()
     }
 
-    /// Whether this peer is a member yet.
-    pub fn is_member(&self) -> bool {
-        self.members.is_member()
-    }
-
-    /// Whether this peer only spectates: see [`JoinMode::Spectate`].
-    pub fn is_spectator(&self) -> bool {
-        self.members.is_spectator()
-    }
-
-    /// Part of the present members' objects that has arrived, for a joiner's progress bar.
-    pub fn sync_progress(&self) -> SyncProgress {
-        let inbound = self.peers.iter().map(|peer| &peer.inbound);
-        let expected = inbound.clone().map(|inbound| inbound.announced).sum();
-        SyncProgress { received: inbound.map(|it| it.introduced.min(it.announced)).sum(), expected }
-    }
-
-    /// Whether a peer has acknowledged every update of objects meant for it: then nothing is lost
-    /// when this peer leaves.
-    pub fn is_synced_to(&self, peer: PeerId) -> bool {
-        let peer = self.peers.find(peer).map(|link| &self.peers[link]);
-        let mut places = 0..self.objects.places() as ObjectIndex;
-        peer.filter(|peer| peer.present().is_some())
-            .is_some_and(|peer| places.all(|place| !self.view().wants(&self.objects, peer, place)))
-    }
-
     /// Fingerprint of everything all peers must have in common: game, kinds, policy and interval.
     pub fn fingerprint(&self) -> u64 {
         self.schema.fingerprint()
-    }
-
-    /// All peers with a link, members or not.
-    pub fn connected_peers(&self) -> impl Iterator<Item = PeerId> + '_ {
-        self.peers.iter().map(|peer| peer.id)
-    }
-
-    /// Round-trip time to a peer, without the time it held the acknowledgement.
-    pub fn rtt(&self, peer: PeerId) -> Option<Micros> {
-        self.peers.find(peer).and_then(|link| self.peers[link].playback.rtt)
     }
 
     /// Age of the session, about equal on all peers: network delay is taken as half a round trip,

@@ -1,17 +1,18 @@
-//! Players from the view of a session's caller: slots of this and other peers, identities of peers,
-//! inputs. A game and its room call it. Absent: links, objects.
+//! Players and peers from the view of a session's caller: slots, identities, inputs, and what has
+//! arrived from and at each peer. A game and its room call it. Absent: changes of links, objects.
 
 use std::any::type_name;
 
-use gaggle_kit::{Input, OutOfRange, PeerId, Slot, SlotSet};
+use gaggle_kit::{Input, Micros, OutOfRange, PeerId, Slot, SlotSet};
 
-use super::state::Session;
+use super::{Session, SyncProgress};
 use crate::config::SessionError;
 use crate::event::RejectReason;
 use crate::input_queue::INPUT_BYTES_MAX;
 use crate::input_relay::InputRelay;
 use crate::membership::{Identity, mismatch};
 use crate::roster::{LOCAL_PLAYERS_MAX, RosterMember};
+use crate::store::ObjectIndex;
 
 /// What the caller knows of a peer, for instance from a lobby or a ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,42 @@ impl PeerIdentity {
 }
 
 impl Session {
+    /// Whether this peer is a member yet.
+    pub fn is_member(&self) -> bool {
+        self.members.is_member()
+    }
+
+    /// Whether this peer only spectates: see [`JoinMode::Spectate`].
+    pub fn is_spectator(&self) -> bool {
+        self.members.is_spectator()
+    }
+
+    /// Part of the present members' objects that has arrived, for a joiner's progress bar.
+    pub fn sync_progress(&self) -> SyncProgress {
+        let progress = self.peers.iter().map(|peer| peer.inbound.progress());
+        let expected = progress.clone().map(|it| it.expected).sum();
+        SyncProgress { received: progress.map(|it| it.received).sum(), expected }
+    }
+
+    /// Whether a peer has acknowledged every update of objects meant for it: then nothing is lost
+    /// when this peer leaves.
+    pub fn is_synced_to(&self, peer: PeerId) -> bool {
+        let peer = self.peers.find(peer).map(|link| &self.peers[link]);
+        let mut places = 0..self.objects.places() as ObjectIndex;
+        peer.filter(|peer| peer.present().is_some())
+            .is_some_and(|peer| places.all(|place| !self.view().wants(&self.objects, peer, place)))
+    }
+
+    /// All peers with a link, members or not.
+    pub fn connected_peers(&self) -> impl Iterator<Item = PeerId> + '_ {
+        self.peers.iter().map(|peer| peer.id)
+    }
+
+    /// Round-trip time to a peer, without the time it held the acknowledgement.
+    pub fn rtt(&self, peer: PeerId) -> Option<Micros> {
+        self.peers.find(peer).and_then(|link| self.peers[link].playback.rtt())
+    }
+
     /// States who these peers are; stating it again changes nothing. What was stated of other peers
     /// stays until their slots are given away.
     pub fn set_identities(&mut self, identities: &[PeerIdentity]) {

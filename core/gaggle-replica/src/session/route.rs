@@ -3,7 +3,7 @@
 
 use gaggle_kit::{DecodeError, Micros, PeerId};
 
-use super::state::Session;
+use super::Session;
 use super::work::work;
 use crate::ablation::Rule;
 use crate::authority::Authority;
@@ -20,13 +20,6 @@ use crate::roster::RosterMember;
 use crate::store::ObjectIndex;
 use crate::version::{Record, Version};
 
-/// Restarts a peer may make in one link; each costs a pass over all objects.
-const RESTARTS_MAX: u32 = 16;
-/// Most answers within one start of a link to a peer that does not know this peer's epoch: honest
-/// peers need one or two.
-const ANSWERED_MAX: u32 = 32;
-/// Times a peer may claim a membership it cannot have: the same hello may have been sent twice.
-const DOUBTS_MAX: u32 = 4;
 /// A peer with nothing to send still sends every second, so one silent for this long may have lost
 /// its link.
 const INTERRUPTED_AFTER: Micros = Micros::from_millis(2_200);
@@ -48,7 +41,7 @@ impl Session {
     pub fn handle_leaving(&mut self, now: Micros, peer: PeerId) {
         self.cx.note_now(now);
         if let Some(link) = self.peers.find(peer) {
-            self.peers[link].handshake.goodbye = true;
+            self.peers[link].handshake.note_goodbye();
         }
         self.end_link(peer);
     }
@@ -86,7 +79,7 @@ impl Session {
             ticks_max: config.playout_ticks_max,
         };
         for link in self.peers.iter_mut() {
-            link.playback.advance(self.cx.now, link.inbound.their_tick, depth);
+            link.playback.advance(self.cx.now, link.inbound.their_tick(), depth);
         }
         self.smoothing.let_depart(&mut self.cx, &self.peers);
         let started = self.cx.started.unwrap_or(now);
@@ -137,7 +130,7 @@ impl Session {
             message,
             Message::Hello(_) | Message::Ask(_) | Message::BlobAsk(_) | Message::BlobMissing(_)
         );
-        if self.peers[link].handshake.spectator && !asks {
+        if self.peers[link].handshake.is_spectator() && !asks {
             return Err(PeerFault::SpectatorWrote);
         }
         let (values, blobs, mut work) = (&mut self.values, &mut self.blobs, work!(self));
@@ -169,27 +162,20 @@ impl Session {
             let (count, max) = (count as u64, max as u64);
             return Err(DecodeError::CountTooLarge { what: "slots of a peer", count, max }.into());
         }
-        let known = self.peers[index].handshake.their_epoch;
-        if known != 0 && known != hello.epoch {
-            if self.peers[index].handshake.restarts >= RESTARTS_MAX {
-                return Err(PeerFault::TooManyRestarts { max: RESTARTS_MAX });
-            }
+        if self.peers[index].handshake.has_restarted(hello.epoch)? {
             // It restarted unnoticed by this peer: nothing sent before counts, in either direction.
             let gone = self.peers[index].member();
             let unheard = self.peers[index].inbound.unheard();
             self.release_link(index);
-            self.peers[index].restart(self.objects.places(), self.cx.config.send_interval);
-            self.peers[index].inbound.brought = self.objects.brought_by(peer);
+            let (places, brought) = (self.objects.places(), self.objects.brought_by(peer));
+            self.peers[index] = self.peers[index].restarted(places, brought, self.cx.config.send_interval);
             self.leave(peer, gone, false, unheard);
         }
         let link = &mut self.peers[index];
-        if link.handshake.their_epoch == 0 {
-            link.handshake.their_epoch = hello.epoch;
-            link.handshake.their_tag = hello.member.tag;
-            link.handshake.greeted_at = self.cx.now;
-            link.inbound.their_tick = hello.tick;
+        if !link.handshake.is_greeted() {
+            link.handshake.note_hello(hello.epoch, hello.member.tag, self.cx.now);
             let most = u32::try_from(self.cx.config.objects_per_peer_max).unwrap_or(u32::MAX);
-            link.inbound.announced = hello.objects.min(most);
+            link.inbound.note_hello(hello.tick, hello.objects.min(most));
         }
         if self.members.is_doubted_by(&self.peers[index], hello) {
             self.stand_down(peer, hello.highest);
@@ -202,7 +188,7 @@ impl Session {
             Some(present) if present != hello.present() => {
                 return Err(PeerFault::IdentityChanged);
             }
-            Some(present) if hello.echo == link.handshake.epoch && !link.handshake.spectator => {
+            Some(present) if hello.echo == link.handshake.epoch() && !link.handshake.is_spectator() => {
                 self.members.note_met(present.id, peer, true);
             }
             None if is_member => {
@@ -220,17 +206,7 @@ impl Session {
             return Ok(());
         }
         let Some(index) = self.peers.find(peer) else { return Ok(()) };
-        let handshake = &mut self.peers[index].handshake;
-        if hello.echo == handshake.epoch {
-            return Ok(());
-        }
-        handshake.answered += 1;
-        if handshake.answered > ANSWERED_MAX {
-            return Err(PeerFault::TooManyRestarts { max: ANSWERED_MAX });
-        }
-        // A hello sent before the peer can have received the local one is answered once, however
-        // many are on their way: the peer would take repeated answers for insistence.
-        if handshake.greeted != hello.epoch {
+        if self.peers[index].handshake.needs_answer(hello.epoch, hello.echo)? {
             self.greet(index, false);
         }
         Ok(())
@@ -238,11 +214,7 @@ impl Session {
 
     /// A peer claims a membership it cannot have.
     fn doubt(&mut self, index: usize) -> Result<(), PeerFault> {
-        let doubts = &mut self.peers[index].handshake.doubts;
-        *doubts += 1;
-        if *doubts > DOUBTS_MAX {
-            return Err(PeerFault::FalseJoinOrder);
-        }
+        self.peers[index].handshake.doubt()?;
         self.greet(index, true);
         Ok(())
     }
@@ -252,12 +224,11 @@ impl Session {
         let present = hello.present();
         self.members.note_join_order(present.id.join_order);
         let link = &mut self.peers[index];
-        link.handshake.present = Some(present);
-        link.handshake.welcomed_at = self.cx.now;
-        link.inbound.heard_at = self.cx.now;
+        link.handshake.note_member(present, self.cx.now);
+        link.inbound.note_heard(self.cx.now);
         let peer = link.id;
         // A hello sent before this start of the link may be outdated.
-        let still = hello.echo == link.handshake.epoch;
+        let still = hello.echo == link.handshake.epoch();
         self.members.insert(present);
         self.cx.emit(SessionEvent::Joined { player: present.slot, peer });
         let first = self.members.note_met(present.id, peer, still);
@@ -271,9 +242,7 @@ impl Session {
 
     /// A spectator is connected: it gets everything and is no member.
     fn seat_spectator(&mut self, index: usize, hello: &Hello) {
-        let handshake = &mut self.peers[index].handshake;
-        handshake.spectator = true;
-        handshake.present = Some(hello.present());
+        self.peers[index].handshake.note_spectator(hello.present());
         if self.members.is_spectator() {
             return;
         }
@@ -334,7 +303,7 @@ impl Session {
     fn greet(&mut self, index: usize, unknown: bool) {
         let link = &mut self.peers[index];
         let hello = self.members.hello(&self.cx, &self.schema, &self.objects, link, unknown);
-        link.handshake.greeted = hello.echo;
+        link.handshake.note_greeting(hello.echo);
         self.cx.tell(link.id, &Message::Hello(hello));
     }
 
@@ -354,8 +323,8 @@ impl Session {
             self.end_link(peer);
         }
         let epoch = self.members.next_epoch();
-        let mut link = Peer::new(peer, epoch, self.objects.places(), self.cx.config.send_interval);
-        link.inbound.brought = self.objects.brought_by(peer);
+        let (places, brought) = (self.objects.places(), self.objects.brought_by(peer));
+        let link = Peer::new(peer, epoch, places, brought, self.cx.config.send_interval);
         let index = self.peers.push(link);
         self.greet(index, false);
     }
@@ -365,13 +334,13 @@ impl Session {
         self.release_link(index);
         let link = self.peers.swap_remove(index);
         self.cx.drop_outbox(peer);
-        self.leave(peer, link.member(), link.handshake.goodbye, link.inbound.unheard());
+        self.leave(peer, link.member(), link.handshake.has_said_goodbye(), link.inbound.unheard());
     }
 
     fn leave(&mut self, peer: PeerId, present: Option<RosterMember>, goodbye: bool, unheard: u32) {
         let Some(present) = present else { return };
         self.members.remove(Departed { present, at: self.cx.now, goodbye, unheard });
-        self.peers.iter_mut().for_each(|link| link.inbound.legacies = 0);
+        self.peers.iter_mut().for_each(|link| link.inbound.forget_legacies());
         self.cx.emit(SessionEvent::Left { player: present.slot, peer, graceful: goodbye });
         self.values.tell_of(&mut work!(self), present.id);
         self.values.resolve_kept(&mut work!(self));
@@ -384,7 +353,7 @@ impl Session {
         self.replicator.abandon(peer);
         self.blobs.give_up_on(&mut work!(self), peer);
         let mut work = work!(self);
-        for handle in 0..work.peers[index].inbound.table.len() {
+        for handle in 0..work.peers[index].inbound.handles() {
             close_incoming(&mut work, index, handle as u16);
         }
         work.release(index);
@@ -415,8 +384,8 @@ impl Session {
     fn note_interruptions(&mut self) {
         for link in self.peers.iter_mut() {
             let Some(RosterMember { slot: player, .. }) = link.member() else { continue };
-            let (peer, is_silent) = (link.id, self.cx.now.since(link.inbound.heard_at) >= INTERRUPTED_AFTER);
-            if std::mem::replace(&mut link.handshake.interrupted, is_silent) != is_silent {
+            let (peer, is_silent) = (link.id, link.inbound.silence(self.cx.now) >= INTERRUPTED_AFTER);
+            if link.handshake.note_silence(is_silent) {
                 self.cx.emit(match is_silent {
                     true => SessionEvent::Interrupted { player, peer },
                     false => SessionEvent::Resumed { player, peer },

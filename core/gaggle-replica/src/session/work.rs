@@ -119,9 +119,9 @@ pub(crate) mod bench {
             members.admit(0, Micros::ZERO);
             let mut peers = PeerTable::default();
             for number in 1..count {
-                let mut link = Peer::new(peer(number), 1, 0, config.send_interval);
-                link.handshake.present = Some(member(number));
-                link.handshake.their_epoch = 1;
+                let mut link = Peer::new(peer(number), 1, 0, 0, config.send_interval);
+                link.handshake.note_hello(1, member(number).id.tag, Micros::ZERO);
+                link.handshake.note_member(member(number), Micros::ZERO);
                 peers.push(link);
                 members.roster_mut().insert(member(number));
             }
@@ -168,6 +168,6 @@ pub(crate) mod bench {
         let mut bench = Bench::new(AuthorityPolicy::Anyone, 3);
         bench.object(0, 1);
         bench.object(1, 1);
-        assert!(bench.peers.iter().all(|peer| peer.out.objects.len() == 2));
+        assert!(bench.peers.iter().all(|peer| peer.out.places() == 2));
     }
 }

@@ -7,7 +7,7 @@ use gaggle_kit::PeerId;
 use super::{Scene, Smoothing};
 use crate::event::SessionEvent;
 use crate::history::{History, SLOTS};
-use crate::peers::{NONE, PeerTable};
+use crate::peers::PeerTable;
 use crate::playout::Motion;
 use crate::session::cx::Cx;
 use crate::store::ObjectIndex;
@@ -47,14 +47,11 @@ impl Smoothing {
         // Another peer's deletion has no tick of the authority: the object is shown up to the tick
         // of its last record.
         let by_holder = deletion.version.authority == holder;
-        let at =
-            link.playback.clock.time_of(if by_holder { deletion.version.tick } else { before.version.tick });
-        if link.playback.playhead.at() >= at as f64 {
+        let at = link.playback.time_of(if by_holder { deletion.version.tick } else { before.version.tick });
+        if link.playback.displayed_at() >= at as f64 {
             return false;
         }
-        let handle = link.inbound.table_of[place as usize];
-        let history =
-            if handle == NONE { History::Empty } else { link.inbound.table[handle as usize].history };
+        let history = link.inbound.of_object(place).map_or(History::Empty, |incoming| incoming.history);
         let in_slot = |slot: u32| kind.histories.in_slot(history, slot);
         let told = (0..SLOTS).filter_map(in_slot).map(|(tick, words)| (tick, words.to_vec())).collect();
         let (id, peer) = (object.id, link.id);
@@ -81,7 +78,7 @@ impl Smoothing {
         let (links, events) = (peers, &mut cx.events);
         self.departing.retain(|departing| {
             let link = links.iter().find(|link| link.id == departing.peer);
-            let is_over = link.is_none_or(|link| link.playback.playhead.at() >= departing.at as f64);
+            let is_over = link.is_none_or(|link| link.playback.displayed_at() >= departing.at as f64);
             if is_over {
                 events.push(SessionEvent::Despawned { id: departing.id });
             }
@@ -113,7 +110,7 @@ impl Departing {
         }
         let layout = &objects.kinds()[usize::from(self.kind)].layout;
         let link = peers.iter().find(|link| link.id == self.peer)?;
-        let tick = link.playback.playhead.at() / cx.config.send_interval.get() as f64;
+        let tick = link.playback.displayed_at() / cx.config.send_interval.get() as f64;
         let (mut words, mut shown) = (vec![0; layout.words_all()], vec![0.0; layout.words]);
         let mut motion = Motion { words: &mut words, shown: &mut shown };
         let told = self.told.iter().map(|(tick, words)| (*tick, &words[..]));

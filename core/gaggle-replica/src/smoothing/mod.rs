@@ -11,7 +11,7 @@ mod departing;
 use gaggle_kit::Micros;
 
 use crate::history::SLOTS;
-use crate::peers::{NONE, PeerTable};
+use crate::peers::PeerTable;
 use crate::playout::{self, Motion};
 use crate::session::cx::Cx;
 use crate::store::{ObjectIndex, ObjectStore};
@@ -76,8 +76,8 @@ impl<'a> Scene<'a> {
             }
             let link = self.peers.of(holder)?;
             let half = link.playback.one_way();
-            let then = link.playback.clock.now(self.cx.now)?;
-            let age = then - link.playback.clock.time_of(record.version.tick) + half;
+            let then = link.playback.their_now(self.cx.now)?;
+            let age = then - link.playback.time_of(record.version.tick) + half;
             Some(Micros::new(u64::try_from(age).unwrap_or(0)))
         })
     }
@@ -104,21 +104,20 @@ impl<'a> Scene<'a> {
         let Some(link) = link else { return motion.rest(&kind.layout, value) };
         match kind.rules.interpolation {
             Interpolation::Extrapolated => {
-                let told = link.playback.clock.time_of(record.version.tick);
+                let told = link.playback.time_of(record.version.tick);
                 // The clock estimate is half a round trip behind the sender's present.
                 let half = link.playback.one_way();
-                let age = link.playback.clock.now(now).map_or(0, |then| then - told + half);
+                let age = link.playback.their_now(now).map_or(0, |then| then - told + half);
                 let silence = now.since(object.changed_at).get() as f64;
                 motion.move_on(&kind.layout, value, age as f64, silence);
             }
             Interpolation::Buffered => {
-                let handle = link.inbound.table_of[place as usize];
-                if handle == NONE {
+                let Some(incoming) = link.inbound.of_object(place) else {
                     return motion.rest(&kind.layout, value);
-                }
-                let history = link.inbound.table[handle as usize].history;
+                };
+                let history = incoming.history;
                 let told = (0..SLOTS).filter_map(|slot| kind.histories.in_slot(history, slot));
-                let tick = link.playback.playhead.at() / self.cx.config.send_interval.get() as f64;
+                let tick = link.playback.displayed_at() / self.cx.config.send_interval.get() as f64;
                 motion.play(&kind.layout, value, told, tick);
             }
         }

@@ -15,7 +15,7 @@ use crate::log::Log;
 use crate::message::{Check, Message, STATE_BYTES_MAX, StateInfo};
 use crate::transfer::{Incoming, Outgoing};
 
-/// Bytes of an answer up to which a log is told from its oldest frame on.
+/// Most bytes of an answer; it begins later in the log if it would be larger.
 const ANSWER_BYTES_MAX: usize = 2 << 20;
 
 /// States under way, one in each direction.

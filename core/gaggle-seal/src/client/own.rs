@@ -36,8 +36,7 @@ pub enum EntryError {
 pub(crate) struct OwnEntries {
     slots: usize,
     value_bytes: usize,
-    /// First frame of the entries that have no gap up to the newest. There are none if it is later
-    /// than the newest.
+    /// First of the frames without a gap up to `newest`; later than that if there are no entries.
     first: Frame,
     newest: Frame,
     has_value: bool,

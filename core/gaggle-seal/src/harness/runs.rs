@@ -3,7 +3,7 @@
 use gaggle_kit::{Frame, Micros};
 
 use super::checks::Stats;
-use super::{FRAME, MACHINES_MAX, Run, World};
+use super::{FRAME, Run, World};
 use crate::ablation::Rule;
 use crate::client::ClientPhase;
 use crate::lineage::Lineage;
@@ -21,7 +21,7 @@ impl World {
             0..560 => self.step_deliver(mild),
             560..600 if mild > 0 && !self.net.is_empty() => {
                 let at = self.random.below(self.net.len() as u32) as usize;
-                self.net.swap_remove(at);
+                self.net.take(at);
             }
             600..950 => {
                 let machine = self.random.below(machines) as usize;
@@ -47,10 +47,10 @@ impl World {
         }
         while self.net.len() > NET_MAX {
             let at = self.random.below(self.net.len() as u32) as usize;
-            let (from, to) = (self.net[at].from, self.net[at].to);
+            let (from, to, _) = self.net.copy(at);
             let is_witness = self.run.steady && from.max(to) + 1 == self.run.machines;
             if !is_witness || self.random.chance(1, 3) {
-                self.net.swap_remove(at);
+                self.net.take(at);
             }
         }
     }
@@ -67,9 +67,9 @@ impl World {
         let count = self.net.len() as u32;
         let at = if self.random.chance(1, 4) { count - 1 } else { self.random.below(count) } as usize;
         let is_doubled = mild > 0 && self.random.chance(1, 12);
-        let packet = if is_doubled { self.net[at].clone() } else { self.net.swap_remove(at) };
-        if !self.cut[packet.from][packet.to] {
-            self.deliver(&packet);
+        let packet = if is_doubled { self.net.copy(at) } else { self.net.take(at) };
+        if !self.net.is_cut(packet.0, packet.1) {
+            self.deliver(packet);
         }
     }
 
@@ -102,34 +102,31 @@ impl World {
     fn step_cut(&mut self) {
         let machines = self.run.machines;
         match self.random.below(3) {
-            0 => self.cut = [[false; MACHINES_MAX]; MACHINES_MAX],
+            0 => self.net.heal(),
             1 => {
                 let side = self.random.below(1 << machines);
-                for (from, row) in self.cut.iter_mut().enumerate() {
-                    for (to, cut) in row.iter_mut().enumerate() {
-                        *cut = (side >> from & 1) != (side >> to & 1);
-                    }
-                }
+                self.net.split(machines, |machine| side >> machine & 1 == 1);
             }
             _ => {
                 let from = self.random.below(machines as u32) as usize;
                 let to = self.random.below(machines as u32) as usize;
                 let on = self.random.chance(1, 2);
-                self.cut[from][to] = on;
+                self.net.set_cut(from, to, on);
                 if self.random.chance(1, 2) {
-                    self.cut[to][from] = on;
+                    self.net.set_cut(to, from, on);
                 }
             }
         }
         if self.run.steady {
-            (self.cut[0][machines - 1], self.cut[machines - 1][0]) = (false, false);
+            self.net.set_cut(0, machines - 1, false);
+            self.net.set_cut(machines - 1, 0, false);
         }
     }
 
     /// Repairs links and machines: all running machines must play in one term, and frames must go
     /// on.
     fn heal(&mut self) {
-        self.cut = [[false; MACHINES_MAX]; MACHINES_MAX];
+        self.net.heal();
         self.referee_frozen = false;
         self.peers.iter_mut().for_each(|peer| peer.is_frozen = false);
         if self.referee.is_none() {
@@ -142,11 +139,9 @@ impl World {
                 self.peers.iter_mut().for_each(|peer| peer.is_alive &= !peer.is_leaving);
             }
             self.now += FRAME;
-            let mut packets = std::mem::take(&mut self.net);
-            while !packets.is_empty() {
-                let at = self.random.below(packets.len() as u32) as usize;
-                let packet = packets.swap_remove(at);
-                self.deliver(&packet);
+            let mut packets = self.net.take_all();
+            while let Some(packet) = packets.take_any(&mut self.random) {
+                self.deliver(packet);
             }
             (0..self.run.machines).for_each(|machine| self.tick(machine));
             if self.checks.failure.is_some() {

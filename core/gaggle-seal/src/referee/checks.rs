@@ -1,4 +1,4 @@
-//! Hashes that clients report of final frames, and the verdict of most of them.
+//! Hashes that clients report of final frames, and which of them most clients share.
 //!
 //! The referee passes reports and the clients that play; it acts on the verdicts. Absent: states,
 //! messages, the log.
@@ -11,7 +11,7 @@ use super::LinkId;
 
 /// Frames for which reports are kept.
 const FRAMES_MAX: usize = 8;
-/// Time after the first report until those that lack are not waited for.
+/// How long missing reports of a frame are waited for after its first one.
 const WAIT: Micros = Micros::from_secs(2);
 
 /// Reports of one frame.
@@ -63,7 +63,7 @@ impl Checks {
         };
         let reports = self.frames.iter_mut().find(is_ready)?;
         let mut counts: Vec<(u64, usize)> = Vec::new();
-        // In the order of rank, so that of equal counts the first in rank has the first.
+        // In the order of rank, so that among equal counts that of the first in rank wins.
         for hash in ranked.iter().filter_map(|link| reports.hashes.get(link)) {
             match counts.iter_mut().find(|(known, _)| known == hash) {
                 Some((_, count)) => *count += 1,
@@ -87,7 +87,7 @@ impl Checks {
         self.frames.is_empty()
     }
 
-    /// Reports of a log that is not continued.
+    /// Forgets all reports, because the log is not continued.
     pub(super) fn clear(&mut self) {
         self.frames.clear();
     }

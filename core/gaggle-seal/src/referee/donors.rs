@@ -49,7 +49,7 @@ struct Round {
 /// Result of a piece.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// Pieces the donor is told to have arrived, if it is time for that.
+    /// A piece arrived; holds the number to confirm to the donor, if it is time for that.
     Piece(Option<u32>),
     /// The state is whole.
     Whole,
@@ -99,7 +99,7 @@ impl Donors {
         self.round.as_ref().is_some_and(|round| now.since(round.moved_at) < ROUND_TIMEOUT)
     }
 
-    /// Asks two of the clients that play, others with every question, or the only one. Returns the
+    /// Asks two of the clients that play, different ones each time, or the only one. Returns the
     /// number of the question and the clients.
     pub(super) fn ask(&mut self, now: Micros, frame: Frame, playing: &[LinkId]) -> (u32, Vec<LinkId>) {
         self.rounds = self.rounds.wrapping_add(1);
@@ -200,7 +200,7 @@ impl Donors {
         Taken::Whole
     }
 
-    /// The link is closed: its offers are void.
+    /// Forgets the offers of a link that is closed.
     pub(super) fn forget(&mut self, link: LinkId) {
         if self.round.as_ref().is_some_and(|round| round.asked.iter().any(|(asked, _)| *asked == link)) {
             self.round = None;

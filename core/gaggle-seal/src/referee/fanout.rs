@@ -61,7 +61,7 @@ impl Fanouts {
         self.spectators.begin(now, config.spectator_interval, log, delayed);
     }
 
-    /// Allows more frames in rounds that have just begun.
+    /// Lets rounds that have just begun go up to `told`.
     pub(super) fn extend(&mut self, config: &SealConfig, told: Frame) {
         self.players.extend(told);
         self.spectators.extend(told.saturating_sub(config.spectator_delay_frames));
@@ -129,7 +129,7 @@ impl Fanout {
         }
     }
 
-    /// Allows more frames in the round that has just begun.
+    /// Lets the round go up to `told` if it has just begun.
     fn extend(&mut self, told: Frame) {
         let is_fresh = self.cursor.is_some_and(|cursor| cursor.link == 0 && cursor.packets == 0);
         if is_fresh && self.bodies.is_empty() {

@@ -64,14 +64,11 @@ pub(crate) struct Link {
     pub(crate) progress: Progress,
     pub(crate) arrivals: Arrivals,
     pub(crate) clocks: Clocks,
-    /// When it was last sent the terms, or the end.
-    pub(crate) told_at: Option<Micros>,
-    pub(crate) snapshot_at: Option<Micros>,
-    pub(crate) wants_snapshot: bool,
+    /// Answers limited to one per interval: the terms, or the end.
+    pub(crate) answers: Answers,
+    pub(crate) snapshot: SnapshotRequest,
     /// Whether it was sent frames or terms of this match, and so may hold some.
     pub(crate) is_told: bool,
-    /// The state it wants is of this frame or a later one.
-    pub(crate) wants_after: Frame,
     /// State under way to it.
     pub(crate) sending: Option<Outgoing>,
     /// Frames it simulated beyond the sealed one, as it last reported.
@@ -101,11 +98,9 @@ impl Link {
                 slack: Slack::new(),
             },
             clocks: Clocks::default(),
-            told_at: None,
-            snapshot_at: None,
-            wants_snapshot: false,
+            answers: Answers::default(),
+            snapshot: SnapshotRequest::default(),
             is_told: false,
-            wants_after: Frame::START,
             sending: None,
             depth: 0,
         }
@@ -115,14 +110,63 @@ impl Link {
     pub(crate) fn ack_of(&self, lane: usize, ack: Frame) -> Frame {
         self.progress.lanes.get(lane).copied().unwrap_or(ack)
     }
+}
 
-    /// Whether an answer limited to one per interval may be sent now.
-    pub(crate) fn may_tell(&mut self, now: Micros, interval: Micros) -> bool {
+/// When a client was last answered.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    told_at: Option<Micros>,
+}
+
+impl Answers {
+    /// Whether an answer limited to one per interval may be sent now, which it then is.
+    #[must_use]
+    pub(crate) fn may_send(&mut self, now: Micros, interval: Micros) -> bool {
         let may = self.told_at.is_none_or(|told| now.since(told) >= interval);
         if may {
             self.told_at = Some(now);
         }
         may
+    }
+}
+
+/// Whether a client wants a state, of which frames, and when it was last sent one.
+#[derive(Debug, Default)]
+pub(crate) struct SnapshotRequest {
+    is_wanted: bool,
+    /// The state is of this frame or a later one.
+    after: Frame,
+    sent_at: Option<Micros>,
+}
+
+impl SnapshotRequest {
+    /// The client wants a state.
+    pub(crate) fn want(&mut self) {
+        self.is_wanted = true;
+    }
+
+    /// The client wants a state of this frame or a later one: its own is wrong.
+    pub(crate) fn want_after(&mut self, frame: Frame) {
+        (self.is_wanted, self.after) = (true, frame);
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.is_wanted
+    }
+
+    /// Whether a state is wanted, and the last one was sent at least an interval ago.
+    pub(crate) fn is_due(&self, now: Micros, interval: Micros) -> bool {
+        self.is_wanted && self.sent_at.is_none_or(|at| now.since(at) >= interval)
+    }
+
+    /// Whether a state of this frame is new enough.
+    pub(crate) fn allows(&self, frame: Frame) -> bool {
+        frame >= self.after
+    }
+
+    /// A state is sent.
+    pub(crate) fn note_sent(&mut self, now: Micros) {
+        *self = SnapshotRequest { sent_at: Some(now), ..SnapshotRequest::default() };
     }
 }
 
@@ -184,5 +228,51 @@ impl Links {
             let id = LinkId { index: index as u32, generation: *generation };
             link.as_ref().map(|link| (id, link))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Micros = Micros::from_secs(1);
+
+    #[test]
+    fn answer_is_sent_once_per_interval() {
+        let mut answers = Answers::default();
+        let sent = [0, 1, 999, 1_000].map(|ms| answers.may_send(Micros::from_millis(ms), SECOND));
+        assert_eq!(sent, [true, false, false, true]);
+    }
+
+    #[test]
+    fn wrong_state_needs_newer_one() {
+        let mut snapshot = SnapshotRequest::default();
+        assert!(!snapshot.is_due(SECOND, SECOND) && snapshot.allows(Frame::START));
+        snapshot.want_after(Frame::new(9));
+        assert!(snapshot.is_due(SECOND, SECOND) && !snapshot.allows(Frame::new(8)));
+        snapshot.want();
+        assert!(snapshot.allows(Frame::new(9)) && !snapshot.allows(Frame::new(8)));
+    }
+
+    #[test]
+    fn state_wanted_again_waits_for_interval() {
+        let mut snapshot = SnapshotRequest::default();
+        snapshot.want_after(Frame::new(9));
+        snapshot.note_sent(SECOND);
+        assert!(!snapshot.is_wanted() && snapshot.allows(Frame::START));
+        snapshot.want();
+        assert!(snapshot.is_wanted() && !snapshot.is_due(SECOND, SECOND));
+        assert!(snapshot.is_due(SECOND + SECOND, SECOND));
+    }
+
+    #[test]
+    fn number_of_closed_link_names_no_later_one() {
+        let mut links = Links::default();
+        let stream = StreamId { peer: gaggle_kit::PeerId::from_u128(1), incarnation: 0 };
+        let first = links.add(SECOND, stream, None);
+        assert!(links.remove(first).is_some() && links.remove(first).is_none());
+        let second = links.add(SECOND, stream, None);
+        assert_eq!((first.index(), links.len(), links.end()), (second.index(), 1, 1));
+        assert!(links.get(first).is_none() && links.get(second).is_some());
     }
 }

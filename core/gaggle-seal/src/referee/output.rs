@@ -24,8 +24,8 @@ impl Referee {
         let gone = self.ticked_at.map_or(Micros::ZERO, |ticked| self.now.since(ticked));
         self.ticked_at = Some(self.now);
         self.sealed_before = self.sealer.log().sealed();
-        // A referee that was suspended for a window has stopped all clients: their deadlines move,
-        // too.
+        // A referee that was suspended for more than a window has stopped all clients, so their
+        // deadlines move, too.
         if gone > self.config.span(self.config.window_frames) {
             self.sealer.postpone(gone - self.config.span(1));
         }
@@ -221,7 +221,9 @@ impl Referee {
             return None;
         }
         if ack < log.oldest() {
-            link.wants_snapshot |= cursor.packets == 0;
+            if cursor.packets == 0 {
+                link.snapshot.want();
+            }
             return None;
         }
         let repeats = self.ablation.holds(Rule::ChangesAreRepeated);

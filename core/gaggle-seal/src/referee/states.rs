@@ -95,8 +95,7 @@ impl Referee {
         self.send_on(1, id, &Message::Verdict { frame, is_of_log: false });
         let Some(link) = self.links.get_mut(id) else { return };
         let stream = link.stream;
-        link.wants_snapshot = true;
-        link.wants_after = frame;
+        link.snapshot.want_after(frame);
         self.stats.desyncs += 1;
         self.event(RefereeEvent::Desync { stream, frame });
     }
@@ -148,10 +147,7 @@ impl Referee {
 
     fn serve_snapshots(&mut self) {
         let now = self.now;
-        let is_wanted = |link: &super::Link| {
-            let is_due = link.snapshot_at.is_none_or(|at| now.since(at) >= SNAPSHOT_INTERVAL);
-            link.wants_snapshot && is_due
-        };
+        let is_wanted = |link: &super::Link| link.snapshot.is_due(now, SNAPSHOT_INTERVAL);
         if !self.links.iter().any(|(_, link)| is_wanted(link)) {
             return;
         }
@@ -165,17 +161,17 @@ impl Referee {
                 continue;
             }
             let last = if link.slots.is_some() { limit } else { delayed };
-            let usable = |frame: Frame| log.keeps(frame) && frame >= link.wants_after;
+            let usable = |frame: Frame| log.keeps(frame) && link.snapshot.allows(frame);
             // At the start of a match the state is the one every client begins with.
-            let is_start = log.oldest() == Frame::START && link.wants_after == Frame::START;
+            let is_start = log.oldest() == Frame::START && link.snapshot.allows(Frame::START);
             let state = self.states.donors.newest(usable, last).cloned();
             let state = state.or_else(|| is_start.then(Donated::of_start));
             let Some(state) = state else {
-                // The delay makes a newer state usable: no other one is asked for.
+                // A newer state will be usable after the spectators' delay: none is asked for.
                 lacks_state |= self.states.donors.newest(usable, limit).is_none();
                 continue;
             };
-            (link.wants_snapshot, link.snapshot_at, link.wants_after) = (false, Some(now), Frame::START);
+            link.snapshot.note_sent(now);
             link.is_told = true;
             self.states.transfers = self.states.transfers.wrapping_add(1);
             let number = self.states.transfers;
@@ -206,11 +202,11 @@ impl Referee {
         }
         // A client whose state is wrong has none to give.
         let mut playing = self.playing();
-        playing.retain(|id| self.links.get(*id).is_some_and(|link| !link.wants_snapshot));
+        playing.retain(|id| self.links.get(*id).is_some_and(|link| !link.snapshot.is_wanted()));
         if playing.is_empty() {
             return;
         }
-        // A frame that no client has simulated for good yet, and whose hash all will report.
+        // The next check frame: no client is past it, and all will report its hash.
         let (sealed, step) = (self.sealer.log().sealed().number(), self.config.check_frames);
         let Some(number) = (sealed / step + 1).checked_mul(step).filter(|number| *number < u32::MAX) else {
             return;
@@ -272,7 +268,7 @@ impl Referee {
         }
     }
 
-    /// The receiver of a state holds so many pieces.
+    /// Notes how many pieces the receiver of a state holds.
     pub(super) fn confirm_pieces(&mut self, id: LinkId, number: u32, pieces: u32) -> Result<(), Fault> {
         let link = self.links.get_mut(id);
         let sending =

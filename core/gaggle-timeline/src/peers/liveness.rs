@@ -1,8 +1,7 @@
 //! Liveness of peers: whether they are heard, directly or through another, and what players are
 //! told.
 //!
-//! `PeerTable` is ticked while anything may change. Absent: effects on the roster; changes of
-//! reachability are returned.
+//! `PeerTable` ticks it. Absent: effects on the roster; changes of reachability are returned.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -32,7 +31,7 @@ pub(crate) struct Presence {
     heard_via: Option<(PeerId, Micros)>,
     /// Time others have waited for this peer's entries.
     stall_timer: StallTimer,
-    /// How much of the last seconds others have waited for it.
+    /// Share of the last seconds in which others waited for this peer.
     hold_meter: HoldMeter,
 }
 
@@ -87,7 +86,7 @@ impl Presence {
         self.heard_via = heard_via;
     }
 
-    /// How much of the last seconds others have waited for it.
+    /// Share of the last seconds in which others waited for this peer.
     pub(crate) fn hold_meter_mut(&mut self) -> &mut HoldMeter {
         &mut self.hold_meter
     }
@@ -97,7 +96,8 @@ impl Presence {
         &mut self.stall_timer
     }
 
-    /// The peer announced itself. One that had timed out is not back before its packets are.
+    /// Notes that the peer announced itself. One that had timed out counts as interrupted until its
+    /// packets arrive.
     pub(crate) fn greet(&mut self, now: Micros) {
         self.heard_at = now;
         if self.liveness == Liveness::Gone {
@@ -105,7 +105,7 @@ impl Presence {
         }
     }
 
-    /// Another stay begins: no peer is waited for yet.
+    /// Forgets waiting times, because this peer joined again (another stay).
     pub(crate) fn forget_waiting(&mut self) {
         self.stall_timer = StallTimer::default();
         self.hold_meter = HoldMeter::default();

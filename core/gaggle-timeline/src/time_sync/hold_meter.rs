@@ -8,11 +8,11 @@ use gaggle_kit::Micros;
 pub(crate) const SLOW_SPAN: Micros = Micros::from_secs(10);
 /// Buckets of the span: each has the time waited in one second.
 const BUCKETS: usize = 10;
-/// A peer becomes slow above the first share of the time, in thousandths, and stops being slow
-/// below the second.
+/// Shares of the time, in thousandths: a peer becomes slow above the first, and fast again at the
+/// second.
 const SLOW_PERMILLE: u16 = 100;
 const FAST_PERMILLE: u16 = 30;
-/// A peer whose ticks are so far apart slept: that is no sign of a slow one.
+/// A longer time between two calls means that the machine slept, not that it is slow.
 const SLEPT_AFTER: Micros = Micros::from_millis(1_500);
 
 /// Time others waited for a peer, by second.
@@ -54,7 +54,8 @@ impl HoldMeter {
         (self.waited(now).get() * 1_000 / SLOW_SPAN.get()).min(1_000) as u16
     }
 
-    /// The share of a peer that has become slow: once, until it is fast again.
+    /// The share lost to a peer that has become slow. Returned once, and again only after the peer
+    /// was fast.
     #[must_use]
     pub(crate) fn take_slow(&mut self, now: Micros) -> Option<u16> {
         let share = self.share_permille(now);
@@ -75,11 +76,11 @@ impl HoldMeter {
     }
 }
 
-/// Ticks of this peer beside those that are due.
+/// Share of the last seconds for which this peer ran fewer ticks than were due.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OwnPace {
     meter: HoldMeter,
-    /// Since when, and with how many ticks before.
+    /// When the present second began, and the ticks run before it.
     since: Option<(Micros, u64)>,
 }
 
@@ -104,7 +105,7 @@ impl OwnPace {
         self.meter.take_slow(now)
     }
 
-    /// There is no other peer to keep waiting.
+    /// Forgets all, because no other peer is left that could wait.
     pub(crate) fn reset(&mut self) {
         *self = OwnPace::default();
     }

@@ -1,4 +1,4 @@
-//! Transitions between matches, and what follows from them: one rule for every engine.
+//! Transitions between matches, by one set of rules for both engines.
 //!
 //! [`Requests`](super::Requests) and [`WorldEngine`](super::WorldEngine) supply the steps that
 //! differ. Absent: what a match is made of, the lobby's protocol.
@@ -22,7 +22,7 @@ pub(crate) trait Transitions: Engine {
 
     fn state_mut(&mut self) -> &mut State;
 
-    /// Progress of the join attempt, unless it goes on unseen.
+    /// Percent of the join attempt that is done; none if there is none, or it is not to be shown.
     fn percent(&self) -> Option<u8>;
 
     /// Whether the shown match is that of other peers, and this peer has no slot in it.
@@ -31,7 +31,7 @@ pub(crate) trait Transitions: Engine {
     /// Whether other peers are in the shown match, and it is the room's.
     fn has_peers(&self) -> bool;
 
-    /// Whether the peers in the match have all of it.
+    /// Whether each peer in the match can go on without data from this one.
     fn are_peers_complete(&self) -> bool;
 
     /// Drops the time until now: no tick of the shown match is run for it.
@@ -147,8 +147,8 @@ pub(crate) trait Transitions: Engine {
         }
     }
 
-    /// The lobby knows that this peer is back. Members that joined meanwhile and are not in its
-    /// match play in another.
+    /// Called when the lobby knows that this peer is back. If other members are awake and none is
+    /// in its match, they play in another, which it joins.
     fn rejoin_others<P: Platform>(&mut self, room: &mut Lobby<Self, P>) {
         let is_open = matches!(self.state(), State::Playing | State::Separate);
         if is_open && !self.has_peers() && !self.is_spectating() && room.has_others_awake() {
@@ -166,7 +166,7 @@ pub(crate) trait Transitions: Engine {
         self.change(room, Cause::Leave);
     }
 
-    /// The countdown runs: leaves the match before, so that new links can open in the meantime.
+    /// Called when the countdown begins: leaves the last match, so that links to the next can open.
     fn prepare_start<P: Platform>(&mut self, room: &mut Lobby<Self, P>) {
         if self.state().is_in_match() || self.state() == State::Joining {
             self.go_solo(room);
@@ -176,8 +176,8 @@ pub(crate) trait Transitions: Engine {
         }
     }
 
-    /// The match that starts now, if this peer is one of those that start it. Otherwise it joins
-    /// the match: it is a spectator, or a peer the others do not wait for.
+    /// Called when the countdown ends. Returns the match if this peer is one of those that start
+    /// it; another one, as a spectator, begins to join it.
     fn take_start<P: Platform>(&mut self, room: &mut Lobby<Self, P>) -> Option<(Start, PeerId)> {
         self.prepare_start(room);
         let (start, me) = (room.start()?, room.me()?);
@@ -186,7 +186,7 @@ pub(crate) trait Transitions: Engine {
             return Some((start, me));
         }
         if !is_suspended {
-            // Its links were open before it had a session to join with.
+            // Links opened for a start are of no use to a joiner, which needs them anew.
             room.renew_links();
         }
         self.begin_joining(room);

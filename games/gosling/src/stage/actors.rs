@@ -12,9 +12,9 @@ use crate::cue::Kind;
 use crate::water::{NOWHERE, STEPS, Swimmer};
 use crate::{Mode, PIKES, SEATS, foresee};
 
-/// Goslings in the view with which only the most important names are shown.
+/// Goslings in the view above which only the most important names are shown.
 const NAMES_MAX: usize = 16;
-/// Frames in which the end of a goose blinks.
+/// Last frames as a goose, in which it blinks.
 const BLINK_FRAMES: u8 = 60;
 /// Frames strewn crumbs fly.
 const STREWN_FRAMES: u32 = 12;
@@ -238,7 +238,7 @@ fn train(painter: &mut Painter<'_>, slot: usize, (x, y): (f32, f32)) {
     let is_own = painter.audience.is_own(slot);
     let first = if is_own { 17.0 } else { 12.0 };
     let (dx, dy) = STEPS[usize::from(chick.at.heading & 3)];
-    // Behind the last cell the train is still in the water the gosling came from.
+    // Crumbs behind the last cell are still in the water the gosling came from.
     let swum = f32::from(chick.at.way) / 256.0;
     let came = reed.bend(chick.at.cell, chick.at.heading ^ 2);
     let is_junction = reed.is_junction(chick.at.cell);
@@ -260,7 +260,7 @@ fn train(painter: &mut Painter<'_>, slot: usize, (x, y): (f32, f32)) {
     }
 }
 
-/// What the own gosling will do at the next cell.
+/// Arrows on the way the own gosling will take at the next cell.
 fn chevrons(painter: &mut Painter<'_>, slot: usize, (x, y): (f32, f32), color: Color) {
     let (now, reed) = (painter.moment.now, painter.moment.reed);
     if painter.audience.own.trailing_zeros() as usize != slot || painter.audience.bare {
@@ -274,8 +274,10 @@ fn chevrons(painter: &mut Painter<'_>, slot: usize, (x, y): (f32, f32), color: C
     let (tx, ty) = STEPS[usize::from(turn & 3)];
     let ahead = (target.0 - x) * hx as f32 + (target.1 - y) * hy as f32;
     let light = color.mix(Color::hex(0xff_ffff), 0.5);
+    // Swimming up, its name is in between.
+    let first = if hy < 0 { 42.0 } else { 20.0 };
     for k in 0..3 {
-        let far = 20.0 + k as f32 * 7.0;
+        let far = first + k as f32 * 7.0;
         let (px, py, dx, dy) = if far <= ahead {
             (x + hx as f32 * far, y + hy as f32 * far, hx, hy)
         } else {

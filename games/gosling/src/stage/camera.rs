@@ -12,9 +12,9 @@ use crate::water::STEPS;
 pub const WIDTH: i32 = 640;
 /// Art pixels down of a usual screen.
 pub const HEIGHT: i32 = 360;
-/// Pixels ahead of the own gosling.
+/// Pixels by which the camera looks ahead of the gosling.
 const LEAD: f32 = 24.0;
-/// Pixels the camera moves in a frame at most.
+/// Most pixels the camera moves in a frame.
 const GLIDE: f32 = 6.0;
 /// Pixels of a tile.
 const TILE: f32 = 16.0;
@@ -42,7 +42,7 @@ pub(super) struct Camera {
     pub(super) board: Area,
     /// Whether head and foot of the screen are boards.
     pub(super) is_upright: bool,
-    /// The place in the middle, none before the first picture.
+    /// The place in the middle of the screen; none before the first picture.
     middle: Option<(f32, f32)>,
     frame: u32,
 }
@@ -79,7 +79,7 @@ impl Camera {
         let (dx, dy) = STEPS[usize::from(chick.at.heading & 3)];
         let lead = if audience.calm || chick.swim != Swim::Swimming { 0.0 } else { LEAD };
         let goal = (place.0 + dx as f32 * lead, place.1 + dy as f32 * lead);
-        // A page that is shown rarely glides as many frames at once.
+        // If several frames passed since the last picture, it moves by all of them.
         let frames = moment.now.frame.wrapping_sub(self.frame).min(8) as f32;
         self.frame = moment.now.frame;
         let step = if frames == 0.0 { GLIDE / 4.0 } else { GLIDE * frames };
@@ -87,7 +87,7 @@ impl Camera {
             Some(middle) if !audience.calm => {
                 let far = (goal.0 - middle.0).hypot(goal.1 - middle.1);
                 let part = if far <= step { 1.0 } else { step / far };
-                // Close by it eases, so that turns are soft.
+                // Near its goal it slows down, so that turns look soft.
                 let part = part.min(if far < 60.0 { 0.25 } else { 1.0 });
                 (middle.0 + (goal.0 - middle.0) * part, middle.1 + (goal.1 - middle.1) * part)
             }

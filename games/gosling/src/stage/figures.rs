@@ -10,7 +10,7 @@ use super::sprites::*;
 use crate::Mode;
 use crate::water::Way;
 
-/// Looks of broods, then those of `free`: 36 of color and emblem.
+/// One look for each brood, then 36 of color and emblem for `Mode::Free`.
 const LOOKS: usize = 4 + 36;
 /// Width and height of a gosling's image, and where it touches the water in there.
 pub(super) const CHICK: (f32, f32) = (9.0, 13.0);
@@ -156,7 +156,7 @@ fn white() -> Color {
     Color::hex(0xff_ffff)
 }
 
-/// Tones of the same cloth in any light but the moon's.
+/// Tones of a material that has no tone of its own by firelight.
 fn tones(moon: Color, base: Color, shade: Color) -> Tones {
     Tones { moon, base, shade, fire: base }
 }
@@ -187,7 +187,7 @@ fn chick(look: Look, part: &Part) -> Bitmap {
     sprite.put(part, 3, 5).put(hat, 3 + beside + x, 5 + y);
     let mut image = sprite.bake(&[&materials, COMMON], 0, true);
     if look.0 >= 4 {
-        // Six emblems do not fit six hats, so they are on the back.
+        // There is no hat for each of six emblems, so they are on the back.
         let mark = emblem::emblem(look.emblem(), palette::INK);
         for (nth, pixel) in mark.pixels().enumerate() {
             let (x, y) = (nth as i32 % emblem::SIZE, nth as i32 / emblem::SIZE);
@@ -210,7 +210,7 @@ fn goose(look: Look, wing: &Part) -> Bitmap {
     sprite.bake(&[&materials, COMMON], 0, true)
 }
 
-/// Letters of the pike in the way it swims: the art swims to the left.
+/// A pike that swims in a way, turned from the art, in which it swims to the left.
 fn pike(way: Way, materials: &[Material], light: usize) -> Bitmap {
     let rows = PIKE.rows;
     let (wide, tall) = (rows.iter().map(|row| row.len()).max().unwrap_or(0) as i32, rows.len() as i32);

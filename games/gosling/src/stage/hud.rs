@@ -2,7 +2,7 @@
 //!
 //! Called by the stage after the world. Absent: what swims.
 
-use gaggle_scene::{fitted, font, palette};
+use gaggle_scene::{Color, fitted, font, palette};
 
 use super::Painter;
 use super::camera::Area;
@@ -15,6 +15,8 @@ use crate::{Gosling, Mode, Phase, SEATS, round};
 pub const BROOD_NAMES: [&str; 4] = ["Plume", "Horns", "Crown", "Star"];
 /// Frames a caption stays.
 const CAPTION_FRAMES: u32 = 90;
+/// What a player reads whose wish came too late.
+const LATE_WORDS: &str = "Your turn came too late.";
 /// Rows of the list of players.
 const ROWS: usize = 4;
 
@@ -231,11 +233,15 @@ fn hint(painter: &Painter<'_>) -> &'static str {
     }
 }
 
-/// A line for what all should know.
+/// Draws the result of a round, or a line about what happened last.
 pub(super) fn captions(painter: &mut Painter<'_>) {
     let now = painter.moment.now;
     if now.clock.phase == Phase::Result {
         result(painter);
+        return;
+    }
+    if painter.is_late {
+        late(painter);
         return;
     }
     let recent = now.marks.recent(now.frame, CAPTION_FRAMES);
@@ -248,17 +254,32 @@ pub(super) fn captions(painter: &mut Painter<'_>) {
         Kind::Lead if now.setup.mode != Mode::Free => Look::of(now.setup.mode, mark.who, 0),
         _ => Look::of(now.setup.mode, now.chicks[slot].brood, slot),
     };
+    let (x, y) = caption(painter, &words, palette::MIST[0]);
+    painter.scene.image(painter.figures.emblem(look), x as f32 + 5.0, y as f32 + 4.0);
+}
+
+/// A line in its panel, with room for a sign before it; returns the panel's place.
+fn caption(painter: &mut Painter<'_>, words: &str, edge: Color) -> (i32, i32) {
     let (area, board) = (painter.camera.area, painter.camera.board);
-    let wide = font::width(&words, false, 0) + 26;
+    let wide = font::width(words, false, 0) + 26;
     let (x, y) = if painter.camera.is_upright {
         (area.x + (area.width - wide) / 2, area.y + 6)
     } else {
         // Beside the hint, and left of the map.
         (board.x + (board.width - wide) / 2 + 20, board.y + board.height - 26)
     };
-    painter.scene.panel((x, y, wide, 18), palette::INK, 0.9, Some(palette::MIST[0]));
-    painter.scene.image(painter.figures.emblem(look), x as f32 + 5.0, y as f32 + 4.0);
-    painter.scene.text(&words, x as f32 + 18.0, y as f32 + 5.0, palette::TEXT);
+    painter.scene.panel((x, y, wide, 18), palette::INK, 0.9, Some(edge));
+    painter.scene.text(words, x as f32 + 18.0, y as f32 + 5.0, palette::TEXT);
+    (x, y)
+}
+
+/// A wish came too late; the bars are those of a slow connection.
+fn late(painter: &mut Painter<'_>) {
+    let (x, y) = caption(painter, LATE_WORDS, palette::WARN);
+    for bar in 0..3 {
+        let tall = 3 + 3 * bar;
+        painter.scene.fill(x + 5 + 4 * bar, y + 13 - tall, 3, tall, palette::WARN);
+    }
 }
 
 fn words(painter: &Painter<'_>, mark: &Mark) -> Option<String> {

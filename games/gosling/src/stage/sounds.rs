@@ -8,11 +8,11 @@ use super::Audience;
 use crate::cue::{Kind, Mark};
 use crate::{Gosling, Reed, SEATS};
 
-/// Frames back for which cues are handed out.
+/// Frames for which each picture repeats a cue, in case pictures are skipped.
 const RECENT: u32 = 15;
-/// Cells within which others are heard: twenty tiles.
+/// Distance, in cells, up to which other goslings are heard: twenty tiles.
 const HEARD_CELLS: i32 = 10;
-/// Sounds of others at once.
+/// Most sounds of other goslings at once.
 const OTHERS_MAX: usize = 6;
 
 use FilterKind::{Band, Low};

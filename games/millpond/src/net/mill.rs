@@ -208,7 +208,7 @@ impl Mill {
         if led > ARRIVALS && led.is_multiple_of(RESTOCK_EVERY) {
             self.keeper.restock(&mut self.pond, &mut Reach(session));
         }
-        // Things the keeper deleted are not missing.
+        // A thing that the rules deleted is not suspicious when it is gone.
         all.iter().filter(|said| self.pond.find(said.id).is_none()).for_each(|said| self.watch.drop(said.id));
     }
 
@@ -227,7 +227,7 @@ impl Mill {
         }
     }
 
-    /// Reported boats; local ones as they are.
+    /// Boats as their peers reported them last, and local ones as they are.
     fn boats_said(&self, session: &Session) -> [Option<Boat>; SEATS] {
         std::array::from_fn(|seat| {
             let here = self.pond.boats[seat]?;
@@ -308,8 +308,8 @@ fn is_small(what: What) -> bool {
     )
 }
 
-/// The boat of a seat: among its player's, the one held by the player's peer, else by the leader
-/// or a peer that is gone; never one held by another peer.
+/// The boat of a seat. Of the boats its player owns, that under the authority of the player's peer,
+/// or else of the leader or of a peer that is gone; none under that of another peer.
 fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
     let (player, lead) = (Slot::at(seat), session.roster().leader().map(|lead| lead.slot));
     let boats = session

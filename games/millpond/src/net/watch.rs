@@ -174,7 +174,8 @@ impl Watch {
         while trail.count < thing.count
             && let Some(found) = self.find_loose(thing.sort, trail.way.place)
         {
-            // A new thing continues from where it was taken; one added to a stack is at the stack.
+            // A thing seen for the first time goes on from the place where it was lost; one that
+            // joins a stack is at the place of the stack.
             if trail.count == 0 {
                 trail.way = found.way;
             }

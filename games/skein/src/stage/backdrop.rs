@@ -39,12 +39,12 @@ impl Sky {
     }
 }
 
-/// The last stage: night at first, dawn at last.
+/// Index of the last stage, in which night turns to dawn.
 pub(super) const LAST: usize = 4;
-/// The night that its dawn comes up from.
+/// Index of the stage whose night sky the last one begins with.
 pub(super) const NIGHT_BEFORE: usize = 2;
 
-/// What a sky is made of.
+/// Colors and lights of a sky.
 struct Weather {
     stops: &'static [Stop],
     /// Firelight on the land, 0 to 1.
@@ -186,7 +186,7 @@ impl Backdrop {
         Backdrop { view, sky, land, banks: banks.collect(), painted: None }
     }
 
-    /// Paints a sky, if it is another than before.
+    /// Paints the sky, unless the last one painted was the same.
     fn paint(&mut self, sky: Sky, album: &mut Album) {
         if self.painted == Some(sky) {
             return;
@@ -200,7 +200,7 @@ impl Backdrop {
         }
     }
 
-    /// Draws sky, clouds and land. `shift` is the time in frames, 0 to stand still.
+    /// Draws sky, clouds and land. `shift` is the time in frames; with 0 they stand still.
     pub(super) fn draw(&mut self, sky: Sky, shift: f32, album: &mut Album, scene: &mut Scene) {
         self.paint(sky, album);
         let (left, top) = (-self.view.left as f32, -self.view.top as f32);
@@ -375,7 +375,7 @@ fn cloud(out: &mut Bitmap, seed: i32, weather: &Weather, sky: Sky) {
     let mut ramp = if weather.is_stormy { storm } else { fair };
     let glow = weather.glow * sky.light();
     if sky.stage == LAST {
-        // The heads catch the light first.
+        // Tones from the lit heads of the cloud down to its base.
         let lit = [FIRE[6], FIRE[5], FIRE[4], PLUM[2], PLUM[2]];
         let share = [0.45, 0.4, 0.3, 0.35, 0.3].map(|share: f32| share * sky.light());
         ramp = std::array::from_fn(|tone| ramp[tone].mix(lit[tone], share[tone]));

@@ -37,7 +37,7 @@ impl Brush<'_> {
         self.out.line(moved(from), moved(to), self.sky.toned(color));
     }
 
-    /// A dithered light around a place.
+    /// Draws a dithered light around a place.
     fn halo(&mut self, x: i32, y: i32, radius: i32, color: Color) {
         for down in -radius..=radius {
             for across in -radius..=radius {
@@ -52,7 +52,7 @@ impl Brush<'_> {
     }
 }
 
-/// Paints all of it; `glow` is how much fire there is.
+/// Paints the land; `glow` is the amount of firelight, 0 to 1.
 pub(super) fn paint(out: &mut Bitmap, view: View, glow: f32, sky: Sky) {
     out.clear();
     let (wide, bottom) = (view.art_width, view.art_height);

@@ -1,6 +1,6 @@
-//! Many runs of a crew in few numbers, and how they stand against the targets of the balance.
+//! Summary of many runs of a crew, and comparison with the targets of the game's balance.
 //!
-//! Made by `examples/balance.rs`, by tests and by the lab. Absent: how runs are played.
+//! Used by `examples/balance.rs`, tests and the lab. Absent: playing of runs.
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::RangeInclusive;
@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use super::{Crew, Run, median};
 use crate::bots::Strength;
 
-/// The crews whose runs are judged, and what they are called.
+/// Crews whose runs are compared with targets, and their names.
 pub const CREWS: [(&str, Crew); 4] = [
     ("one steady", Crew { players: 1, strength: Strength::Steady, in_formation: true }),
     ("four steady", Crew { players: 4, strength: Strength::Steady, in_formation: true }),
@@ -19,18 +19,18 @@ pub const CREWS: [(&str, Crew); 4] = [
 /// Frames of a second.
 const SECOND: u32 = 60;
 
-/// The runs of one crew in numbers.
+/// Figures of the runs of one crew.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
-    /// Runs there were.
+    /// Number of runs.
     pub runs: u32,
     /// Share that reached a stage, 1 to 5 and dawn, in percent.
     pub reached: [u32; 6],
-    /// The last stage begun; 6 is dawn.
+    /// Median of the last stage begun; 6 is dawn.
     pub stage_median: u32,
-    /// The mean of it, in hundredths.
+    /// Mean of the last stage begun, in hundredths.
     pub stage_mean: u32,
-    /// Length in seconds, and of those that reached dawn.
+    /// Median length in seconds, of all runs and of those that reached dawn.
     pub length: (u32, u32),
     /// Geese of players lost in a stage by those that began it, in hundredths.
     pub lost: [u32; 5],
@@ -51,7 +51,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The numbers of these runs.
+    /// Summary of these runs.
     pub fn of(runs: &[Run]) -> Summary {
         let count = (runs.len() as u32).max(1);
         let at_dawn = || runs.iter().filter(|run| run.is_dawn());
@@ -103,7 +103,7 @@ fn beaten(runs: &[Run], stage: usize) -> impl Iterator<Item = &Run> {
     runs.iter().filter(move |run| usize::from(run.stage) > stage + 1)
 }
 
-/// How a number is read.
+/// Unit of a number, for tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// As it is.
@@ -119,7 +119,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The number as it is read.
+    /// The number as text in a table.
     pub fn say(self, value: u32) -> String {
         match self {
             Unit::Plain => value.to_string(),
@@ -131,16 +131,16 @@ impl Unit {
     }
 }
 
-/// One number against its target.
+/// A figure compared with its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The crew and what was counted.
+    /// Crew, and what was counted.
     pub what: String,
-    /// What came out.
+    /// Value that was measured.
     pub value: u32,
-    /// What is wanted.
+    /// Range in which the value should be.
     pub target: RangeInclusive<u32>,
-    /// How both are read.
+    /// Unit of both.
     pub unit: Unit,
 }
 
@@ -165,7 +165,7 @@ impl Display for Finding {
     }
 }
 
-/// The numbers of the crews of [`CREWS`], in that order, against the targets.
+/// Compares summaries of the crews of [`CREWS`], in that order, with the targets.
 pub fn judge(of: &[Summary; 4]) -> Vec<Finding> {
     let [alone, four, six, apart] = of;
     let mut found = Vec::new();
@@ -201,7 +201,7 @@ pub fn judge(of: &[Summary; 4]) -> Vec<Finding> {
     found
 }
 
-/// A crew's numbers as lines of a table.
+/// Summary of a crew as lines of a table.
 pub fn table(name: &str, of: &Summary) -> String {
     let all = |numbers: &[u32], unit: Unit| {
         numbers.iter().map(|number| unit.say(*number)).collect::<Vec<_>>().join(", ")

@@ -15,7 +15,7 @@ use super::packet::{
     CHALLENGE, COOKIE_BYTES, Challenge, HEADER_BYTES, KNOCK, Knock, SESSION_MAX, Sealed, WELCOME, Welcome,
     read_header,
 };
-use super::session::{Answer, Opened, Session, SessionParts};
+use super::session::{Opened, Session, SessionParts};
 use super::{UdpConfig, UdpStats};
 use crate::entropy::random;
 
@@ -39,7 +39,7 @@ pub(crate) struct Endpoint {
     targets: Vec<Target>,
     sessions: Vec<Session>,
     news: VecDeque<CarrierEvent>,
-    pub(crate) totals: UdpStats,
+    totals: UdpStats,
     /// When to look for silent sessions.
     sweep_at: Micros,
 }
@@ -98,8 +98,13 @@ impl Endpoint {
         }
     }
 
+    /// Counters since the start.
+    pub(crate) fn totals(&self) -> UdpStats {
+        self.totals
+    }
+
     pub(crate) fn is_open(&self, peer: PeerId) -> bool {
-        self.sessions.iter().any(|session| session.peer == peer && session.confirmed)
+        self.sessions.iter().any(|session| session.peer() == peer && session.is_confirmed())
     }
 
     pub(crate) fn address(&self, peer: PeerId) -> Option<SocketAddr> {
@@ -131,6 +136,7 @@ impl Endpoint {
         datagram: &mut [u8],
         transmit: Transmit<'_>,
     ) -> Option<(PeerId, Range<usize>)> {
+        self.totals.received += 1;
         match (read_header(datagram), datagram.first()) {
             (Some((kind, number, count)), _) => {
                 return self.handle_sealed(now, from, kind, number, count, datagram, transmit);
@@ -153,9 +159,7 @@ impl Endpoint {
         if self.sweep_at <= now {
             self.sweep_at = now + Micros::from_secs(1);
             let (timeout, handshake_timeout) = (self.config.timeout, self.config.handshake_timeout);
-            let silent = |session: &Session| {
-                now.since(session.heard_at) > if session.used { timeout } else { handshake_timeout }
-            };
+            let silent = |session: &Session| session.is_silent(now, timeout, handshake_timeout);
             while let Some(index) = self.sessions.iter().position(silent) {
                 let session = self.sessions.swap_remove(index);
                 self.forget_if_last(&session);
@@ -172,7 +176,7 @@ impl Endpoint {
 
     /// Drops a peer, and the target that led to it.
     pub(crate) fn close(&mut self, peer: PeerId) {
-        self.sessions.retain(|session| session.peer != peer);
+        self.sessions.retain(|session| session.peer() != peer);
         self.targets.retain(|target| target.reached != Some(peer));
     }
 
@@ -206,19 +210,18 @@ impl Endpoint {
             let of = *knock.ephemeral.first_chunk().expect("32 bytes begin with 8");
             return transmit(from, &Challenge { of, cookie }.write(&self.room));
         }
-        let known = self.sessions.iter().position(|session| {
-            session.peer == knock.peer
-                && session.answer.as_ref().is_some_and(|answer| answer.ephemeral == knock.ephemeral)
-        });
+        let welcome = |session: &Session| session.welcome_for(knock.peer, &knock.ephemeral).is_some();
+        let known = self.sessions.iter().position(welcome);
         let index = known.or_else(|| self.let_in(now, from, &knock));
-        if let Some(answer) = index.and_then(|index| self.sessions[index].answer.as_ref()) {
-            transmit(from, &answer.welcome);
+        let session = index.map(|index| &self.sessions[index]);
+        if let Some(welcome) = session.and_then(|it| it.welcome_for(knock.peer, &knock.ephemeral)) {
+            transmit(from, welcome);
         }
     }
 
     fn let_in(&mut self, now: Micros, from: SocketAddr, knock: &Knock) -> Option<usize> {
         // A welcomed peer is not displaced by later ones: it will be probed again soon.
-        let pending = self.sessions.iter().filter(|session| !session.confirmed).count();
+        let pending = self.sessions.iter().filter(|session| !session.is_confirmed()).count();
         let full = !self.is_open(knock.peer) && self.peers() >= self.config.peers_max;
         if full || pending >= self.config.pending_max {
             self.totals.dropped += 1;
@@ -239,7 +242,7 @@ impl Endpoint {
         };
         let mut session = Session::new(now, parts);
         let welcome = welcome.write(&Coder::new(&keys.confirm)).to_vec();
-        session.answer = Some(Answer { ephemeral: knock.ephemeral, welcome });
+        session.keep_welcome(knock.ephemeral, welcome);
         self.add(session)
     }
 
@@ -301,7 +304,7 @@ impl Endpoint {
         let was_open = self.is_open(peer);
         let mut session = Session::new(now, parts);
         // The code of the welcome has proven that the other side has the keys.
-        session.confirmed = true;
+        session.confirm();
         if self.add(session).is_some() && !was_open {
             self.news.push_back(CarrierEvent::Opened { peer });
         }
@@ -318,20 +321,21 @@ impl Endpoint {
         datagram: &mut [u8],
         transmit: Transmit<'_>,
     ) -> Option<(PeerId, Range<usize>)> {
-        let Some(index) = self.sessions.iter().position(|session| session.number == number) else {
+        let Some(index) = self.sessions.iter().position(|session| session.number() == number) else {
             self.totals.rejected += 1;
             return None;
         };
         let session = &mut self.sessions[index];
-        let was_confirmed = session.confirmed;
+        let was_confirmed = session.is_confirmed();
         let opened = session.handle(now, from, (kind, count), datagram, || random().ok(), transmit);
-        let peer = session.peer;
+        let peer = session.peer();
         if opened == Opened::Refused {
             self.totals.rejected += 1;
             return None;
         }
         if !was_confirmed
-            && self.sessions.iter().filter(|session| session.peer == peer && session.confirmed).count() == 1
+            && self.sessions.iter().filter(|session| session.peer() == peer && session.is_confirmed()).count()
+                == 1
         {
             self.news.push_back(CarrierEvent::Opened { peer });
         }
@@ -344,16 +348,20 @@ impl Endpoint {
     /// The session in which a peer was last heard: after the peer's restart, older sessions are
     /// unused.
     fn best(&self, peer: PeerId) -> Option<usize> {
-        let of_peer =
-            self.sessions.iter().enumerate().filter(|(_, session)| session.peer == peer && session.confirmed);
-        of_peer.max_by_key(|(_, session)| session.heard_at).map(|(index, _)| index)
+        let of_peer = self
+            .sessions
+            .iter()
+            .enumerate()
+            .filter(|(_, session)| session.peer() == peer && session.is_confirmed());
+        of_peer.max_by_key(|(_, session)| session.heard_at()).map(|(index, _)| index)
     }
 
     fn add(&mut self, session: Session) -> Option<usize> {
-        let of_peer = self.sessions.iter().enumerate().filter(|(_, other)| other.peer == session.peer);
+        let of_peer = self.sessions.iter().enumerate().filter(|(_, other)| other.peer() == session.peer());
         if of_peer.clone().count() >= SESSIONS_PER_PEER {
             // The longest silent one is dropped, and unused ones before it.
-            let (index, _) = of_peer.min_by_key(|(_, session)| (session.confirmed, session.heard_at))?;
+            let (index, _) =
+                of_peer.min_by_key(|(_, session)| (session.is_confirmed(), session.heard_at()))?;
             self.sessions.swap_remove(index);
         }
         self.sessions.push(session);
@@ -361,17 +369,19 @@ impl Endpoint {
     }
 
     fn peers(&self) -> usize {
-        let sessions = self.sessions.iter().enumerate().filter(|(_, session)| session.confirmed);
+        let sessions = self.sessions.iter().enumerate().filter(|(_, session)| session.is_confirmed());
         let is_first = |(index, session): &(usize, &Session)| {
-            !self.sessions[..*index].iter().any(|earlier| earlier.confirmed && earlier.peer == session.peer)
+            !self.sessions[..*index]
+                .iter()
+                .any(|earlier| earlier.is_confirmed() && earlier.peer() == session.peer())
         };
         sessions.filter(is_first).count()
     }
 
     fn forget_if_last(&mut self, gone: &Session) {
-        if gone.confirmed && !self.is_open(gone.peer) {
-            self.news.push_back(CarrierEvent::Closed { peer: gone.peer });
-            for target in self.targets.iter_mut().filter(|target| target.reached == Some(gone.peer)) {
+        if gone.is_confirmed() && !self.is_open(gone.peer()) {
+            self.news.push_back(CarrierEvent::Closed { peer: gone.peer() });
+            for target in self.targets.iter_mut().filter(|target| target.reached == Some(gone.peer())) {
                 target.reached = None;
             }
         }
@@ -380,7 +390,7 @@ impl Endpoint {
     fn free_number(&self) -> Option<u16> {
         let taken = |number: u16| {
             let knocking = self.targets.iter().filter_map(|target| target.attempt.as_ref());
-            self.sessions.iter().any(|session| session.number == number)
+            self.sessions.iter().any(|session| session.number() == number)
                 || knocking.into_iter().any(|attempt| attempt.knock.session == number)
         };
         (0..64).find_map(|_| {

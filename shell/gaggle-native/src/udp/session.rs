@@ -23,28 +23,28 @@ const QUESTION_INTERVAL: Micros = Micros::from_millis(100);
 
 pub(crate) struct Session {
     /// Session number of datagrams to the local peer, and of those to the other.
-    pub(crate) number: u16,
+    number: u16,
     remote_number: u16,
-    pub(crate) peer: PeerId,
+    peer: PeerId,
     address: SocketAddr,
     seal: Seal,
     open: Seal,
     sent: u64,
     replay: Replay,
-    pub(crate) heard_at: Micros,
+    heard_at: Micros,
     /// The other side has proven that it has the keys.
-    pub(crate) confirmed: bool,
+    confirmed: bool,
     /// An encrypted datagram has arrived.
-    pub(crate) used: bool,
+    used: bool,
     /// Answer to a repeated knock, on the side that received the knock.
-    pub(crate) answer: Option<Answer>,
+    answer: Option<Answer>,
     move_to: Option<Move>,
 }
 
 /// The knock that started a session, and the welcome that answered it.
-pub(crate) struct Answer {
-    pub(crate) ephemeral: [u8; 32],
-    pub(crate) welcome: Vec<u8>,
+struct Answer {
+    ephemeral: [u8; 32],
+    welcome: Vec<u8>,
 }
 
 /// A possible new address of the peer. It must be proven, since a copy of a datagram can be sent
@@ -97,6 +97,47 @@ impl Session {
             answer: None,
             move_to: None,
         }
+    }
+
+    /// Number of the session in datagrams to the local peer.
+    pub(crate) fn number(&self) -> u16 {
+        self.number
+    }
+
+    pub(crate) fn peer(&self) -> PeerId {
+        self.peer
+    }
+
+    /// Whether the other side has proven that it has the keys.
+    pub(crate) fn is_confirmed(&self) -> bool {
+        self.confirmed
+    }
+
+    /// The code of a welcome has proven that the other side has the keys.
+    pub(crate) fn confirm(&mut self) {
+        self.confirmed = true;
+    }
+
+    /// When the other side was last heard.
+    pub(crate) fn heard_at(&self) -> Micros {
+        self.heard_at
+    }
+
+    /// Whether nothing was heard for so long that the session is over: a handshake that leads to no
+    /// datagram ends sooner.
+    pub(crate) fn is_silent(&self, now: Micros, timeout: Micros, handshake_timeout: Micros) -> bool {
+        now.since(self.heard_at) > if self.used { timeout } else { handshake_timeout }
+    }
+
+    /// Keeps the welcome that answers a knock with this key, for a repetition of the knock.
+    pub(crate) fn keep_welcome(&mut self, ephemeral: [u8; 32], welcome: Vec<u8>) {
+        self.answer = Some(Answer { ephemeral, welcome });
+    }
+
+    /// The welcome for a knock of this peer with this key, if that started the session.
+    pub(crate) fn welcome_for(&self, peer: PeerId, ephemeral: &[u8; 32]) -> Option<&[u8]> {
+        let answer = self.answer.as_ref().filter(|answer| answer.ephemeral == *ephemeral)?;
+        (self.peer == peer).then_some(&answer.welcome)
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

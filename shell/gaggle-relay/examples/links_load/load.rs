@@ -25,7 +25,8 @@ pub(crate) struct Load {
     pub(crate) rooms: u64,
     pub(crate) members: usize,
     pub(crate) seconds: u64,
-    /// Threads that run the members. Waiting in a thread is not the relay's delay.
+    /// Threads that share the members: with too few, a member waits for its thread, which must not
+    /// be measured as the relay's delay.
     pub(crate) lanes: u64,
     /// Whether all members of a room send at the same moment.
     pub(crate) in_phase: bool,

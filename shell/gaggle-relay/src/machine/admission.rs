@@ -1,5 +1,5 @@
-//! Authentication of connections, and admission of members: peers with tickets, and the server
-//! itself, which needs none.
+//! Authentication of connections, and admission of members: peers with tickets, and *insiders*: the
+//! server itself, which needs none.
 //!
 //! Part of [`Relay`](super::Relay). Absent: pairs, forwarding, what a server does in a room.
 
@@ -16,7 +16,7 @@ use super::{
 use crate::limits::RelayLimit;
 use crate::member::{Member, MemberId};
 
-/// No datagram of an insider is charged to a network.
+/// Network of insiders, whose datagrams no limit counts.
 const NO_NETWORK: u64 = 0;
 
 impl Relay {
@@ -52,15 +52,7 @@ impl Relay {
 
     /// Takes a newer ticket of a connected member.
     pub(super) fn renew(&mut self, id: MemberId, claims: &Claims) -> Result<MemberId, RelayReject> {
-        let member = self.member(id);
-        if (claims.room, claims.peer) != (member.room, member.peer) {
-            return Err(RelayReject::Ticket);
-        }
-        // An older one changes nothing.
-        member.epoch = member.epoch.max(claims.epoch);
-        member.expires = member.expires.max(claims.expires);
-        member.issued = member.issued.max(claims.issued);
-        Ok(id)
+        self.member(id).renew(claims).map(|()| id)
     }
 
     /// Adds an authenticated connection to its member.
@@ -90,15 +82,8 @@ impl Relay {
         let network = held.unproven_from.ok_or(RelayReject::Malformed)?;
         // A member that returns from another network counts for that one.
         let before = known.and_then(|id| self.members[id].as_ref());
-        let counted = before.map(|member| member.network);
-        // A ticket can be stolen. From another network only a newer one is accepted, which its
-        // owner gets and a thief does not.
-        let is_stolen = |member: &Member| {
-            member.network != network
-                && member.connection(RelayLeg::WebSocket).is_some()
-                && (claims.epoch, claims.issued) <= (member.epoch, member.issued)
-        };
-        if before.is_some_and(is_stolen) {
+        let counted = before.map(Member::network);
+        if before.is_some_and(|member| member.is_stolen(claims, network)) {
             return Err(RelayReject::Replaced);
         }
         let has_capacity = counted == Some(network)
@@ -121,7 +106,7 @@ impl Relay {
         };
         if let Some(counted) = counted.filter(|counted| *counted != network) {
             self.members_by_network.release(prefixes(counted));
-            self.member(id).network = network;
+            self.member(id).move_to(network);
         }
         if let Some(held) = self.connections.get_mut(&connection) {
             held.member = Some(id);
@@ -147,8 +132,8 @@ impl Relay {
         self.due.evict = now + EVICT_INTERVAL;
         let idle = self.members.iter().enumerate().filter_map(|(id, member)| {
             let member = member.as_ref()?;
-            let is_idle = !member.is_insider && now.since(member.heard_at) >= self.config.idle_timeout;
-            is_idle.then_some((member.network, (member.heard_at, id)))
+            let is_idle = member.is_idle(now, self.config.idle_timeout);
+            is_idle.then_some((member.network(), (member.heard_at(), id)))
         });
         let weight_min = self.members_by_network.weight(network) + 1;
         let count = (self.config.members_max / EVICTED_SHARE).max(1);
@@ -176,12 +161,12 @@ impl Relay {
         }
     }
 
-    /// Sets who is told of rooms whose members ask for the server.
+    /// Sets the callback for rooms whose members ask for the server.
     pub fn set_host(&mut self, host: Host) {
         self.host = Some(host);
     }
 
-    /// A member asks for the server, which is not in its room.
+    /// Reports that a member asks for the server, which is not in its room.
     pub(super) fn want_insider(&self, room: RoomId) {
         self.host.iter().for_each(|host| host(room));
     }
@@ -198,11 +183,10 @@ impl Relay {
         if self.rooms.get(&room).is_some_and(|room| room.members.contains_key(&HOST_PEER)) {
             return false;
         }
-        // Its own epoch and expiry are never reached; those of the room are its members'.
         let claims = Claims { room, ..Claims::bare(0, HOST_PEER, 0, u64::MAX) };
         let id = self.insert(now, &claims, NO_NETWORK);
         let member = self.member(id);
-        (member.is_insider, member.epoch) = (true, u32::MAX);
+        *member = Member::insider(&claims, NO_NETWORK, now);
         member.set_connection(RelayLeg::WebSocket, Some(connection));
         self.insiders += 1;
         let leg = RelayLeg::WebSocket;
@@ -242,7 +226,7 @@ impl Relay {
 
     fn insider(&self, connection: ConnectionId) -> Option<MemberId> {
         let id = self.connections.get(&connection)?.member?;
-        self.members[id].as_ref().filter(|member| member.is_insider)?;
+        self.members[id].as_ref().filter(|member| member.is_insider())?;
         Some(id)
     }
 
@@ -258,7 +242,7 @@ impl Relay {
 
     /// Most pairs of a member.
     pub(super) fn pairs_max(&self, id: MemberId) -> usize {
-        let is_insider = self.members[id].as_ref().is_some_and(|member| member.is_insider);
+        let is_insider = self.members[id].as_ref().is_some_and(Member::is_insider);
         if is_insider { self.config.insider_members_max } else { self.config.room_members_max }
     }
 }

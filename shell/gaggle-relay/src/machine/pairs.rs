@@ -12,7 +12,7 @@ impl Relay {
     pub(super) fn request_pair(&mut self, id: MemberId, peer: PeerId, out: Sink<'_>) {
         let max = self.pairs_max(id);
         let member = self.member(id);
-        let (me, room) = (member.peer, member.room);
+        let (me, room) = (member.peer(), member.room());
         match member.pair(peer, max) {
             Some(pair) if me != peer => pair.called = true,
             _ => {
@@ -34,7 +34,7 @@ impl Relay {
     /// Opens pairs that others requested while this member was away.
     pub(super) fn open_requested_pairs(&mut self, id: MemberId, out: Sink<'_>) {
         let member = self.member(id);
-        let (me, room) = (member.peer, member.room);
+        let (me, room) = (member.peer(), member.room());
         let others: Vec<MemberId> = self.rooms[&room].members.values().copied().collect();
         for other in others.into_iter().filter(|other| *other != id) {
             let wanted = self.member(other).find(me).is_some_and(|pair| pair.called && pair.open.is_none());
@@ -46,7 +46,7 @@ impl Relay {
 
     pub(super) fn open(&mut self, id: MemberId, other: MemberId, out: Sink<'_>) {
         let (max, back_max) = (self.pairs_max(id), self.pairs_max(other));
-        let (me, peer) = (self.member(id).peer, self.member(other).peer);
+        let (me, peer) = (self.member(id).peer(), self.member(other).peer());
         let Some(pair) = self.member(id).pair(peer, max) else { return };
         let is_new = pair.open.is_none();
         let Some(back) = self.member(other).pair(me, back_max) else { return };
@@ -63,7 +63,7 @@ impl Relay {
 
     pub(super) fn close_pair(&mut self, id: MemberId, peer: PeerId, out: Sink<'_>) {
         let member = self.member(id);
-        let me = member.peer;
+        let me = member.peer();
         let Some(pair) = member.find_mut(peer) else { return };
         pair.called = false;
         let other = pair.open.take();
@@ -97,8 +97,8 @@ impl Relay {
     ) {
         self.totals.received += 1;
         let sender = self.members[id].as_mut().expect("connections name current members");
-        sender.heard_at = now;
-        let from = sender.peer;
+        sender.note_heard(now);
+        let from = sender.peer();
         self.frame.clear();
         RelayFrame::Data { peer: from, datagram }.write(&mut self.frame);
         let count = to.map_or(sender.pairs().len(), |_| 1);
@@ -114,8 +114,8 @@ impl Relay {
                 self.totals.dropped_unconnected += 1;
                 continue;
             };
-            if !sender.is_insider
-                && !self.limits.allows_frame(now, sender.key(), sender.network, datagram.len())
+            if !sender.is_insider()
+                && !self.limits.allows_frame(now, sender.key(), sender.network(), datagram.len())
             {
                 self.totals.dropped_rate += 1;
                 continue;

@@ -1,4 +1,4 @@
-//! Numbers of the starts of each room's referee: a small file per room, higher with each start.
+//! Number of the last start of each room's referee, in a small file per room.
 //!
 //! Referee threads take one before they start a room. Absent: rooms, journals, other nodes.
 
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use gaggle_lobby::RoomId;
 
-/// Files not written for this long belong to rooms that are gone.
+/// Age from which a file belongs to a room that is gone.
 const KEPT: Duration = Duration::from_secs(24 * 3_600);
 
 #[derive(Debug)]
@@ -35,8 +35,8 @@ impl Boots {
         self.folder.join(room.to_string())
     }
 
-    /// The next number of a room, from 1. It is on disk before it is returned: an equal number of
-    /// two starts would let clients take frames of both.
+    /// The next number of a room, from 1. It is on disk before it is returned: with one number for
+    /// two starts, clients would take frames of both.
     pub(super) fn take(&self, room: RoomId) -> io::Result<u32> {
         let path = self.path(room);
         let last = match fs::read_to_string(&path) {

@@ -1,4 +1,4 @@
-//! The relay as a carrier of a referee's links: what members of a room send it, and what it sends.
+//! Carrier of a referee's links: datagrams pass between it and the relay in this process.
 //!
 //! `room.rs` owns one per room. Absent: links, the lobby, the relay's rules.
 
@@ -22,12 +22,12 @@ impl InsiderCarrier {
         InsiderCarrier { connection, arrivals: VecDeque::new(), batch: InsiderBatch::default() }
     }
 
-    /// Queues what arrived at the relay.
+    /// Queues an event of the relay.
     pub(super) fn arrive(&mut self, event: InsiderEvent) {
         self.arrivals.push_back(event);
     }
 
-    /// What is to be handed to the relay.
+    /// Datagrams and closed pairs to hand to the relay.
     pub(super) fn batch_mut(&mut self) -> &mut InsiderBatch {
         &mut self.batch
     }

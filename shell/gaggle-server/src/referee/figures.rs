@@ -1,6 +1,6 @@
 //! Counters of the referees of this process, for metrics and the operator's page.
 //!
-//! Referee threads count, `metrics.rs` and `operator.rs` read. Absent: what is counted.
+//! Referee threads write them, `metrics.rs` and `operator.rs` read them. Absent: referees.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use gaggle_seal::{CloseReason, Fault, RefereePhase, RefereeRoom, RefereeStats};
 
 use crate::metrics::{self, Histogram, MetricsSource, counter, gauge};
 
-/// State of one room's referee.
+/// Figures of one room's referee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct RoomFigures {
     boot: u32,
@@ -92,7 +92,7 @@ impl Figures {
         self.lock().datagrams_dropped = datagrams;
     }
 
-    /// Notes the state of a room.
+    /// Replaces the figures of a room.
     pub(super) fn look(&self, id: RoomId, room: &RefereeRoom) {
         let referee = room.referee();
         let (depth_permille, behind) = referee.map_or((0, 0), |referee| referee.health());
@@ -107,7 +107,7 @@ impl Figures {
         self.lock().rooms.insert(id, figures);
     }
 
-    /// Keeps the counters of a room that is closed.
+    /// Adds the counters of a closed room to those of all closed ones.
     pub(super) fn forget(&self, id: RoomId) {
         let mut counts = self.lock();
         if let Some(room) = counts.rooms.remove(&id) {

@@ -1,8 +1,8 @@
-//! Journals of all rooms of a referee thread, in segment files: records are on disk before what
-//! they hold is sent.
+//! Journals of all rooms of a referee thread, in segment files: frames are written there before any
+//! client is told of them.
 //!
-//! The thread appends once per tick; at the start all segments are read and written anew. Absent:
-//! what records mean (`gaggle-seal`).
+//! The thread appends once per tick; at the start of the process all segments are read and written
+//! anew. Absent: content of records (`gaggle-seal`).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -14,12 +14,12 @@ use gaggle_lobby::RoomId;
 
 /// First bytes of a segment: name and version.
 const MAGIC: [u8; 8] = *b"GGSEGM\0\x01";
-/// Room 16, match 8, flags 1, length 4.
+/// Bytes before a chunk's content: room 16, match 8, flags 1, length 4.
 const HEAD_BYTES: usize = 29;
 const CHECK_BYTES: usize = 4;
-/// Bytes of one chunk: more than a room records in a tick.
+/// Most bytes of one chunk, more than a room records in a tick.
 const CHUNK_BYTES_MAX: usize = 64 << 20;
-/// Size from which a new segment is begun.
+/// Size of a segment from which a new one is begun.
 pub(super) const SEGMENT_BYTES: u64 = 64 << 20;
 /// Flag of a chunk that begins a room's journal again.
 const NEW: u8 = 1;
@@ -33,11 +33,11 @@ pub(super) struct RoomJournal {
     pub(super) bytes: Vec<u8>,
 }
 
-/// What was read at the start.
+/// Journals of the process before, as read at the start.
 #[derive(Debug, Default)]
 pub(super) struct Recovered {
     pub(super) rooms: BTreeMap<RoomId, RoomJournal>,
-    /// Segments that end in damage, and at which byte; what is before it was read.
+    /// Damaged segments, and at which byte; what is before it was read.
     pub(super) damaged: Vec<(PathBuf, usize)>,
     pub(super) paths: Vec<PathBuf>,
 }
@@ -48,7 +48,7 @@ pub(super) fn recover(folder: &Path) -> io::Result<Recovered> {
     let mut recovered = Recovered::default();
     let entries = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
     recovered.paths = entries.filter(|path| path.extension().is_some_and(|end| end == "seal")).collect();
-    // Names are numbers of equal length, in the order of their beginnings.
+    // Names begin with numbers of equal length, which rise.
     recovered.paths.sort();
     for path in recovered.paths.clone() {
         let bytes = fs::read(&path)?;
@@ -131,7 +131,7 @@ pub(super) struct Segments {
     size: u64,
     /// Chunks of this tick.
     pending: Vec<u8>,
-    /// Segments that are not needed once every room has begun its journal again in the new one.
+    /// Earlier segments, which can go once all rooms have begun their journals again in `file`.
     old: Vec<PathBuf>,
 }
 
@@ -166,7 +166,7 @@ impl Segments {
         put_chunk(&mut self.pending, &Chunk { room, match_id: 0, flags: CLOSED, bytes: &[] });
     }
 
-    /// Writes what was added, with one call. Returns the number of bytes.
+    /// Writes what was added, with one system call. Returns the number of bytes.
     pub(super) fn write(&mut self) -> io::Result<usize> {
         let bytes = self.pending.len();
         if bytes > 0 {
@@ -174,7 +174,7 @@ impl Segments {
             self.size += bytes as u64;
             self.pending.clear();
         }
-        // Every room has begun again by now.
+        // All rooms have begun again by now.
         self.old.drain(..).for_each(|path| _ = fs::remove_file(path));
         Ok(bytes)
     }

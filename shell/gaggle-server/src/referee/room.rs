@@ -1,4 +1,4 @@
-//! One room of a referee thread: its links, its `RefereeRoom`, and who the lobby lets in.
+//! One room of a referee thread: its links, its `RefereeRoom`, and which peers may play.
 //!
 //! `thread.rs` drives it. Absent: threads, journals' files, other rooms.
 
@@ -98,7 +98,7 @@ impl HostedRoom {
         self.link.carrier_mut().arrive(event);
     }
 
-    /// Handles what arrived, and seals what is due.
+    /// Handles arrivals, and seals frames that are due.
     pub(super) fn tick(&mut self, now: Micros, lobby: &dyn Members, figures: &Figures) {
         self.receive(now);
         if now.since(self.looked_at) >= MEMBERS_INTERVAL {
@@ -149,7 +149,7 @@ impl HostedRoom {
         }
     }
 
-    /// Lets connected peers in that the lobby knows, with what they said before.
+    /// Admits connected peers that the lobby knows, and handles their first messages.
     fn admit(&mut self, now: Micros, lobby: &dyn Members) {
         let (room, id) = (&mut self.room, self.id);
         let mut strangers = Vec::new();
@@ -175,7 +175,7 @@ impl HostedRoom {
         }
     }
 
-    /// Ends rows of members that the lobby removed.
+    /// Disconnects peers that the lobby removed from the room.
     fn look_at_members(&mut self, now: Micros, lobby: &dyn Members) {
         if !lobby.knows(self.id) {
             return;
@@ -223,7 +223,7 @@ impl HostedRoom {
         }
     }
 
-    /// Sends what the room has to say. Its records are in the journal.
+    /// Sends the room's packets and messages. The caller has written its records to the journal.
     pub(super) fn send(&mut self, now: Micros, relay: &RelayServer) {
         let mut slow = Vec::new();
         while let Some(sent) = self.room.poll_transmit() {
@@ -235,7 +235,7 @@ impl HostedRoom {
                 slow.push(peer);
             }
         }
-        // A peer that misses a reliable message cannot go on.
+        // A peer whose stream is full would miss a reliable message.
         for peer in slow {
             self.link.disconnect(now, peer, CloseCode::PROTOCOL_ERROR);
         }
@@ -247,7 +247,7 @@ impl HostedRoom {
             };
             self.link.disconnect(now, peer, code);
         }
-        // Streams are paced by polling.
+        // The link sends more of its streams when it is polled.
         self.receive(now);
         let batch = self.link.carrier_mut().batch_mut();
         if !batch.is_empty() {

@@ -1,6 +1,6 @@
-//! A thread that serves the referees of some rooms: arrivals, ticks, one journal write, output.
+//! A thread that serves the referees of some rooms: arrivals, ticks, one write of journals, output.
 //!
-//! `referee.rs` starts one per core share. Absent: which thread a room belongs to, settings.
+//! `referee.rs` starts `referee_threads` of them. Absent: which thread serves a room, settings.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,14 +21,14 @@ use super::room::HostedRoom;
 
 /// Longest pause of the loop.
 const PAUSE_MAX: Micros = Micros::from_millis(10);
-/// How long a room that the lobby does not know is waited for.
+/// How long the thread waits until the lobby knows a room that members ask for.
 const WANTED_MAX: Micros = Micros::from_secs(60);
 /// Time between two updates of the counters.
 const FIGURES_INTERVAL: Micros = Micros::from_millis(500);
-/// Time a stopping thread gives its rooms to drain.
+/// Time a stopping thread gives clients to catch up.
 const DRAIN_MAX: Micros = Micros::from_millis(1_500);
 
-/// What the threads and their owner share.
+/// State that all threads and their owner share.
 pub(super) struct Shared {
     pub(super) relay: Arc<RelayServer>,
     pub(super) lobby: Arc<dyn Members + Send + Sync>,
@@ -39,7 +39,7 @@ pub(super) struct Shared {
     pub(super) config: SealConfig,
 }
 
-/// What other threads put in.
+/// Requests and datagrams from other threads.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     pub(super) queue: Arc<InsiderQueue>,
@@ -66,12 +66,12 @@ pub(super) struct RefereeThread {
     inbox: Arc<Inbox>,
     rooms: BTreeMap<ConnectionId, HostedRoom>,
     by_room: BTreeMap<RoomId, ConnectionId>,
-    /// Rooms asked for, and since when.
+    /// Rooms that members ask for, and since when.
     wanted: BTreeMap<RoomId, Micros>,
     /// Journals of an earlier process whose rooms were not asked for yet.
     journals: BTreeMap<RoomId, RoomJournal>,
     segments: Segments,
-    /// The journal cannot be written: no room is sealed any more.
+    /// Whether the journal could not be written: no room is sealed any more.
     has_failed: bool,
     arrivals: Vec<(ConnectionId, InsiderEvent)>,
     figures_at: Micros,
@@ -193,7 +193,7 @@ impl RefereeThread {
         let journal = self.journals.remove(&room).filter(|journal| journal.match_id == spec.match_id);
         let origin = match journal {
             Some(journal) => Origin::Journal(journal.bytes),
-            // It ran before, and its journal is gone.
+            // A referee of this room ran before, and its journal is gone.
             None if boot > 1 => Origin::Ask,
             None => Origin::Found,
         };
@@ -221,7 +221,7 @@ impl RefereeThread {
     fn write_journals(&mut self, ticked: &[ConnectionId]) -> std::io::Result<()> {
         if self.segments.is_full() {
             self.segments.rotate()?;
-            // Rooms that are not due now are in the old segment only.
+            // All rooms, because those that are not due now are in the old segment only.
             for hosted in self.rooms.values_mut() {
                 hosted.room_mut().rewrite_journal();
                 let (id, match_id) = (hosted.id(), hosted.match_id());
@@ -251,8 +251,8 @@ impl RefereeThread {
         Ok(())
     }
 
-    /// Stops all rooms without telling clients anything more: what is not in the journal may not
-    /// be said.
+    /// Stops all rooms without sending anything more: clients may not learn of frames that are not
+    /// in the journal.
     fn fail(&mut self) {
         self.has_failed = true;
         self.shared.figures.journal_failed();

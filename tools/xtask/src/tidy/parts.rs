@@ -31,38 +31,83 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 const HIDING: [&str; 3] = ["core/", "shell/", "apps/"];
 
 /// Finds parts with visible fields: a struct whose methods change it, and whose fields others can
-/// change past them. Records, which have no such methods, may show all they have.
+/// change past them. Records, which have no such methods, may show all they have, and so may
+/// borrows, which have nothing of their own.
 pub(super) fn check_fields(tree: &Tree) -> Vec<Finding> {
     let sources = code::sources(tree).into_iter();
     let counted = sources.filter(|file| HIDING.iter().any(|top| file.path.starts_with(top)));
-    counted.flat_map(open_parts).collect()
+    let mut crates: BTreeMap<&str, Vec<&File>> = BTreeMap::new();
+    for file in counted {
+        crates.entry(crate_of(file)).or_default().push(file);
+    }
+    crates.values().flat_map(|files| open_parts(files)).collect()
 }
 
-fn open_parts(file: &File) -> Vec<Finding> {
-    let mut changing: BTreeSet<&str> = BTreeSet::new();
-    let mut of = None;
-    for (_, line) in code::before_tests(file) {
-        if line.starts_with("impl") {
-            of = implemented(line);
-        } else if line.contains("fn ") && line.contains("&mut self") {
-            changing.extend(of);
-        }
-    }
-    let is_part = |name: &str| name != CONTEXT && changing.contains(name);
-    let structs = structs(file).into_iter().filter(|(_, name, _)| is_part(name));
-    structs
-        .filter_map(|(line, name, fields)| {
-            let count = fields.iter().filter(|field| field.starts_with("pub")).count();
+fn crate_of(file: &File) -> &str {
+    file.path.split("/src/").next().unwrap_or_default()
+}
+
+/// Parts with visible fields in the files of one crate. Struct and methods may be in two files.
+fn open_parts(files: &[&File]) -> Vec<Finding> {
+    let declared: Vec<(&str, Declared<'_>)> =
+        files.iter().flat_map(|file| structs(file).into_iter().map(|it| (file.path.as_str(), it))).collect();
+    let changed: BTreeSet<(&str, &str)> = files
+        .iter()
+        .flat_map(|file| {
+            let declared = &declared;
+            changed_types(file).into_iter().filter_map(|name| {
+                let places = declared.iter().filter(|(_, (_, other, _))| *other == name);
+                let place = places.max_by_key(|(path, _)| nearness(path, &file.path))?;
+                Some((place.0, name))
+            })
+        })
+        .collect();
+    let parts =
+        declared.iter().filter(|(path, (_, name, _))| *name != CONTEXT && changed.contains(&(path, name)));
+    parts
+        .filter_map(|(path, (line, name, fields))| {
+            let is_open = |field: &&&str| field.starts_with("pub") && !field.contains(": &");
+            let count = fields.iter().filter(is_open).count();
             let message =
                 format!("`{name}` has methods that change it and {count} visible fields: hide them");
-            (count > 0).then(|| Finding::at(&file.path, line, message))
+            (count > 0).then(|| Finding::at(path, *line, message))
         })
         .collect()
 }
 
-/// Structs with named fields, settings and counters left out: line, name, lines of fields.
-fn structs(file: &File) -> Vec<(usize, &str, Vec<&str>)> {
-    let mut all: Vec<(usize, &str, Vec<&str>)> = Vec::new();
+/// Names of types with methods in a file that change them.
+fn changed_types(file: &File) -> BTreeSet<&str> {
+    let mut changed = BTreeSet::new();
+    let mut of = None;
+    for (_, line) in code::before_tests(file) {
+        if line.starts_with("impl") {
+            of = implemented(line);
+        } else if line.starts_with('}') {
+            of = None;
+        } else if line.contains("fn ") && line.contains("&mut self") {
+            changed.extend(of);
+        }
+    }
+    changed
+}
+
+/// How near the file of a struct is to one with its methods: of two structs of one name in a crate,
+/// the nearer one is meant.
+fn nearness(path: &str, from: &str) -> usize {
+    if path == from {
+        return usize::MAX;
+    }
+    let parts = |path: &str| path.trim_end_matches("/mod.rs").trim_end_matches(".rs").to_string();
+    let (path, from) = (parts(path), parts(from));
+    path.split('/').zip(from.split('/')).take_while(|(a, b)| a == b).count()
+}
+
+/// A struct: its line, name, and lines of fields.
+type Declared<'a> = (usize, &'a str, Vec<&'a str>);
+
+/// Structs with named fields, settings and counters left out.
+fn structs(file: &File) -> Vec<Declared<'_>> {
+    let mut all: Vec<Declared<'_>> = Vec::new();
     let mut is_open = false;
     for (number, line) in code::before_tests(file) {
         if line.starts_with('}') {
@@ -116,9 +161,8 @@ fn long_file(file: &File) -> Option<Finding> {
 fn spread_types(sources: &[&File]) -> Vec<Finding> {
     let mut files: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for file in sources {
-        let krate = file.path.split("/src/").next().unwrap_or_default();
         for name in code::before_tests(file).filter_map(|(_, line)| implemented(line)) {
-            files.entry((krate, name)).or_default().insert(&file.path);
+            files.entry((crate_of(file), name)).or_default().insert(&file.path);
         }
     }
     let spread = files.into_iter().filter(|(_, files)| files.len() > IMPL_FILES_MAX);
@@ -185,6 +229,35 @@ mod tests {
         let message = "`Part` has methods that change it and 1 visible fields: hide them";
         assert_eq!(found, [format!("core/a/src/lib.rs:1: {message}")]);
         assert_eq!(of("fn get(&self) {}"), [""; 0]);
+    }
+
+    #[test]
+    fn part_and_its_methods_may_be_in_two_files() {
+        let part = "pub struct Part {\n    pub(super) a: u8,\n}\n";
+        let methods = "impl Part {\n    fn set(&mut self) {}\n}\n";
+        let of = |files: &[(&str, &str)]| texts(&check_fields(&Tree::of(files)));
+        let found = of(&[("core/a/src/x/mod.rs", part), ("core/a/src/x/route.rs", methods)]);
+        let message = "`Part` has methods that change it and 1 visible fields: hide them";
+        assert_eq!(found, [format!("core/a/src/x/mod.rs:1: {message}")]);
+        // Another struct of the name is nearer to the methods, or the crate is another one.
+        let own = format!("struct Part {{\n    a: u8,\n}}\n\n{methods}");
+        assert_eq!(of(&[("core/a/src/x.rs", part), ("core/a/src/y.rs", &own)]), [""; 0]);
+        let near = "struct Part {\n    a: u8,\n}\n";
+        let files = [("core/a/src/x.rs", part), ("core/a/src/y.rs", near), ("core/a/src/y/set.rs", methods)];
+        assert_eq!(of(&files), [""; 0]);
+        assert_eq!(of(&[("core/a/src/x.rs", part), ("core/b/src/x.rs", methods)]), [""; 0]);
+    }
+
+    #[test]
+    fn borrow_and_methods_of_trait_make_no_part() {
+        let of = |text: &str| texts(&check_fields(&Tree::of(&[("core/a/src/lib.rs", text)])));
+        let borrow = "struct View<'a> {\n    pub(crate) a: &'a mut u8,\n}\n\n\
+                      impl View<'_> {\n    fn set(&mut self) {}\n}\n";
+        assert_eq!(of(borrow), [""; 0]);
+        assert_eq!(of(&borrow.replace("&'a mut u8", "u8")).len(), 1);
+        let record = "struct Record {\n    pub a: u8,\n}\n\nimpl Record {\n    fn a(&self) {}\n}\n\n\
+                      trait Change {\n    fn set(&mut self);\n}\n";
+        assert_eq!(of(record), [""; 0]);
     }
 
     #[test]

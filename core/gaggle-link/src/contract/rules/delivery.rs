@@ -16,13 +16,13 @@ const LARGE_BYTES: usize = 300_000;
 pub(super) fn reliable<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     // 1,000 messages each way on three streams, a few per step: `phase` counts them.
     for _ in 0..20 {
-        let count = room.phase as usize - 1;
+        let count = room.phase() as usize - 1;
         if count < MESSAGES {
             let size = if count.is_multiple_of(97) { 5_000 } else { count % 60 };
             for (from, to) in [(0, 1), (1, 0)] {
                 send(room, now, from, to, Channel::Reliable((count % 3) as u8), &pattern(count, size))?;
             }
-            room.phase += 1;
+            room.count_phases(1);
         }
     }
     let mut arrived = 0;
@@ -39,13 +39,13 @@ pub(super) fn reliable<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     }
     // Polls a little longer, to notice repetitions.
     if arrived < 2 * MESSAGES {
-        room.phase_at = now;
+        room.wait_again(now);
     }
     Ok(if room.waited(now) > Micros::from_millis(300) { Progress::Passed } else { Progress::Running })
 }
 
 pub(super) fn streams<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
-    if room.phase == 1 {
+    if room.phase() == 1 {
         send(room, now, 0, 1, Channel::Reliable(1), &pattern(1, 1_000_000))?;
         send(room, now, 0, 1, Channel::Reliable(0), b"short")?;
         room.next_phase(now);
@@ -53,7 +53,8 @@ pub(super) fn streams<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     if room.got(1, Channel::Reliable(1)).next().is_none() {
         return Ok(Progress::Running);
     }
-    let order: Vec<usize> = room.told[1]
+    let order: Vec<usize> = room
+        .told(1)
         .iter()
         .filter_map(|told| if let Told::Message { bytes, .. } = told { Some(bytes.len()) } else { None })
         .collect();
@@ -62,7 +63,7 @@ pub(super) fn streams<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 }
 
 pub(super) fn large<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
-    if room.phase == 1 {
+    if room.phase() == 1 {
         send(room, now, 0, 1, Channel::Reliable(9), &pattern(9, LARGE_BYTES))?;
         room.next_phase(now);
     }
@@ -72,7 +73,7 @@ pub(super) fn large<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 }
 
 pub(super) fn empty<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
-    if room.phase == 1 {
+    if room.phase() == 1 {
         send(room, now, 0, 1, Channel::Reliable(0), b"")?;
         room.next_phase(now);
     }
@@ -91,15 +92,15 @@ pub(super) fn empty<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 }
 
 pub(super) fn broadcast<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
-    if room.phase == 1 {
-        let sent = room.transports[2].broadcast(now, Channel::Reliable(4), b"to all peers");
+    if room.phase() == 1 {
+        let sent = room.transport_mut(2).broadcast(now, Channel::Reliable(4), b"to all peers");
         room.expect(sent.is_ok(), "a broadcast was rejected")?;
         room.next_phase(now);
     }
     // Repeated until it has arrived everywhere.
     let arrived = |room: &Room<T>, index| room.got(index, Channel::Unreliable).next().is_some();
     if !arrived(room, 0) || !arrived(room, 1) {
-        let sent = room.transports[2].broadcast(now, Channel::Unreliable, b"again");
+        let sent = room.transport_mut(2).broadcast(now, Channel::Unreliable, b"again");
         room.expect(sent.is_ok(), "a broadcast was rejected")?;
     }
     let count = |index| room.got(index, Channel::Reliable(4)).count();
@@ -115,21 +116,21 @@ pub(super) fn broadcast<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 
 pub(super) fn full_buffer<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     let to = room.id(1);
-    if room.phase == 1 {
+    if room.phase() == 1 {
         // No transport takes 64 MB at once from a caller that does not poll.
         let message = pattern(3, 64 * 1024);
         let taken = (0..1_024)
-            .take_while(|_| room.transports[0].send(now, to, Channel::Reliable(2), &message).is_ok())
+            .take_while(|_| room.transport_mut(0).send(now, to, Channel::Reliable(2), &message).is_ok())
             .count();
-        let refusal = room.transports[0].send(now, to, Channel::Reliable(2), &message);
+        let refusal = room.transport_mut(0).send(now, to, Channel::Reliable(2), &message);
         room.expect(
             matches!(refusal, Err(SendError::Backpressure { .. })),
             "64 MB were accepted, or rejected without reporting a full buffer",
         )?;
         room.expect(taken > 0, "not even one message was accepted")?;
-        room.phase = 1 + taken as u32;
+        room.count_phases(taken as u32);
     }
-    let taken = room.phase as usize - 1;
+    let taken = room.phase() as usize - 1;
     let got = room.got(1, Channel::Reliable(2)).count();
     room.expect(got <= taken, "more arrived than was accepted")?;
     room.expect(
@@ -139,7 +140,7 @@ pub(super) fn full_buffer<T: Transport>(room: &mut Room<T>, now: Micros) -> Step
     if got < taken {
         return Ok(Progress::Running);
     }
-    let again = room.transports[0].send(now, to, Channel::Reliable(2), b"space again");
+    let again = room.transport_mut(0).send(now, to, Channel::Reliable(2), b"space again");
     // The last acknowledgement may still be on its way back.
     Ok(if again.is_ok() { Progress::Passed } else { Progress::Running })
 }

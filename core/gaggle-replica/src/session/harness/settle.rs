@@ -62,7 +62,7 @@ impl World {
                 let places = 0..session.objects.places() as u32;
                 let duty = |link: usize, place: u32| {
                     session.view().wants(&session.objects, &session.peers[link], place)
-                        || session.peers[link].out.objects[place as usize].closing
+                        || session.peers[link].out[place].is_closing()
                 };
                 let idle = links.clone().all(|link| places.clone().all(|place| !duty(link, place)));
                 idle && session.is_member()
@@ -80,10 +80,8 @@ impl World {
             let Some(place) = session.objects.find(id) else { continue };
             text += &format!(": {:?}", session.objects[place]);
             for link in session.peers.iter() {
-                let table = link.inbound.table.get(link.inbound.table_of[place as usize] as usize);
-                let record = table.and_then(|incoming| incoming.record);
-                text +=
-                    &format!("\n  {:?}: {:?}\n    has {record:?}", link.id, link.out.objects[place as usize]);
+                let record = link.inbound.of_object(place).and_then(|incoming| incoming.record);
+                text += &format!("\n  {:?}: {:?}\n    has {record:?}", link.id, link.out[place]);
             }
         }
         text
@@ -96,8 +94,10 @@ impl World {
             let Some(session) = session else { continue };
             for (number, link) in session.peers.iter().enumerate() {
                 for place in 0..session.objects.places() as u32 {
-                    let out = &link.out.objects[place as usize];
-                    if session.view().wants(&session.objects, &session.peers[number], place) || out.closing {
+                    let out = &link.out[place];
+                    if session.view().wants(&session.objects, &session.peers[number], place)
+                        || out.is_closing()
+                    {
                         let object = &session.objects[place];
                         noise += &format!("\n{index} to {:?}: {object:?} {out:?}", link.id);
                     }
@@ -162,12 +162,12 @@ impl World {
             for (place, object) in session.objects.iter() {
                 if session.objects.find(object.id) == Some(place) {
                     let mentions =
-                        session.peers.iter().filter(|link| link.inbound.table_of[place as usize] != u32::MAX);
+                        session.peers.iter().filter(|link| link.inbound.handle_of(place).is_some());
                     let refused: usize = session
                         .peers
                         .iter()
                         .map(|link| {
-                            link.inbound.refused.iter().filter(|refused| refused.object == place).count()
+                            link.inbound.refused().iter().filter(|refused| refused.object == place).count()
                         })
                         .sum();
                     assert_eq!(
@@ -175,8 +175,7 @@ impl World {
                         mentions.count() + refused,
                         "mentions of {object:?}"
                     );
-                    let owed =
-                        session.peers.iter().filter(|link| link.out.objects[place as usize].owed).count();
+                    let owed = session.peers.iter().filter(|link| link.out[place].is_owed()).count();
                     assert_eq!(object.owed as usize, owed, "owed of {object:?}");
                 }
             }

@@ -1,0 +1,7 @@
+//! The example carrier satisfies every rule of the transport contract.
+
+#[path = "../../examples/carrier_of_your_own.rs"]
+#[allow(dead_code, reason = "the example's `main` is unused here")]
+mod carrier_of_your_own;
+
+gaggle_link::contract!(carrier_of_your_own::Three::default());
