@@ -86,6 +86,7 @@
 //! A program that keeps its state elsewhere fulfills [`Request`]s itself, without a [`Timeline`].
 
 mod announce;
+mod any_match;
 mod bundle;
 mod clock;
 mod config;
@@ -127,6 +128,7 @@ mod wire;
 mod wire_vectors;
 
 pub use announce::PROTOCOL_VERSION;
+pub use any_match::Match;
 pub use bundle::{BundleError, DesyncBundle, DesyncDiff};
 pub use config::{
     CHECKSUM_INTERVAL_FRAMES_MAX, INPUT_DELAY_FRAMES_MAX, LatePolicy, PREDICTION_FRAMES_MAX, PeerSlots,

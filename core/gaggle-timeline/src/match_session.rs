@@ -6,6 +6,7 @@
 use gaggle_kit::{Frame, Input, Micros, PeerId, Slot};
 use gaggle_link::CloseCode;
 
+use crate::any_match::Match;
 use crate::config::{SessionError, TimelineConfig};
 use crate::request::Request;
 use crate::session::{Session, Tick, Transmit};
@@ -126,6 +127,12 @@ session!(
     Session,
     |session: &mut Session<I>, now, peer| session.handle_connected(now, peer).is_ok(),
     |session: &mut Session<I>, now, peer| session.handle_packet_loss(now, peer)
+);
+
+session!(
+    Match,
+    |session: &mut Match<I>, now, peer| Match::handle_connected(session, now, peer),
+    |session: &mut Match<I>, now, peer| session.handle_packet_loss(now, peer)
 );
 
 #[cfg(feature = "seal")]

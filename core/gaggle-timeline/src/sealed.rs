@@ -163,7 +163,7 @@ impl<I: Input> Sealed<I> {
 
     /// Handles a new link. Only the referee's is used.
     pub fn handle_connected(&mut self, now: Micros, peer: PeerId) {
-        if peer != self.referee {
+        if peer != self.referee || self.link.is_connected {
             return;
         }
         self.now = self.now.max(now);

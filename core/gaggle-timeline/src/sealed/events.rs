@@ -72,6 +72,9 @@ impl RosterWatch {
         for row in &before {
             if !self.rows.iter().any(|now| now.stream == row.stream) {
                 let end = row.slots.iter().find_map(|slot| self.left[slot.index()]);
+                if matches!(end, Some((_, OutReason::Silent))) {
+                    events.push(SessionEvent::TimedOut { peer: row.stream.peer });
+                }
                 let last = end.map_or(log.sealed(), |(frame, _)| frame.previous());
                 events.push(SessionEvent::Left { peer: row.stream.peer, last });
             }

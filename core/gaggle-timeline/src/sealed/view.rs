@@ -51,6 +51,11 @@ impl<I: Input> Sealed<I> {
         self.client.stream().peer
     }
 
+    /// Identity of the match, 0 before its first frame is known.
+    pub fn match_id(&self) -> u64 {
+        self.client.lineage().map_or(0, gaggle_seal::Lineage::match_id)
+    }
+
     /// The peer that seals.
     pub fn referee(&self) -> PeerId {
         self.referee
