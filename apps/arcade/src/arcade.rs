@@ -186,22 +186,26 @@ impl Arcade {
         arcade.shelf.is_trial = arcade.params.is_trial();
         arcade.shelf.follows_until = follows.then_some(now + FOLLOWS_FOR);
         arcade.look_around();
-        if let Some(code) = arcade.params.watch {
-            arcade.take_off(1, JoinTarget::Spectate(code));
-        } else {
-            // Another address was opened in the tab: the stored room is not the requested one.
-            let is_left = arcade.params.game.is_some() && arcade.params.room.is_none();
-            if is_left {
-                arcade.shelf.left_room();
-            }
-            let return_to = return_to.filter(|_| !is_left);
-            let (return_to, players) = online::read_room(return_to.as_deref().unwrap_or_default());
-            if let Some(code) = arcade.params.room.or(return_to) {
-                arcade.shelf.returns_to = return_to;
-                arcade.take_off(if return_to == Some(code) { players } else { 1 }, JoinTarget::Code(code));
-            }
-        }
+        arcade.enter_requested_room(return_to.as_deref());
         arcade
+    }
+
+    /// Enters the room that the address names, or the one this tab was in.
+    fn enter_requested_room(&mut self, return_to: Option<&str>) {
+        if let Some(code) = self.params.watch {
+            self.take_off(1, JoinTarget::Spectate(code));
+            return;
+        }
+        // Another address was opened in the tab: the stored room is not the requested one.
+        let is_left = self.params.game.is_some() && self.params.room.is_none();
+        if is_left {
+            self.shelf.left_room();
+        }
+        let (return_to, players) = online::read_room(return_to.filter(|_| !is_left).unwrap_or_default());
+        if let Some(code) = self.params.room.or(return_to) {
+            self.shelf.returns_to = return_to;
+            self.take_off(if return_to == Some(code) { players } else { 1 }, JoinTarget::Code(code));
+        }
     }
 
     /// Requests another cabinet by name, which the page must load.
