@@ -9,6 +9,7 @@ mod doors;
 mod drawing;
 mod emoting;
 mod facts;
+mod gathering;
 mod hands;
 mod inviting;
 mod leaderboard;
@@ -25,9 +26,13 @@ use gaggle_scene::{Canvas, Heard, Hearing, Recipe, Scene, View};
 
 use crate::cabinet::{Cabinet, Parts, Show, Start};
 use crate::cabinets::{Entry, NAMES};
+use crate::delay::Delays;
+use crate::lobby::LobbyScreen;
 use crate::own_keys::OwnKeys;
 use crate::volume::Volume;
-use crate::{Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Toasts, Touch};
+use crate::{
+    Choice, Controls, HAS_LOBBY, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Toasts, Touch,
+};
 
 use cue_tally::CueTally;
 use doors::FOLLOWS_FOR;
@@ -78,6 +83,10 @@ pub struct Arcade {
     cabinet: Box<dyn Cabinet>,
     /// Clock of the demo match behind the menu.
     pace: TickClock,
+    /// The lobby of rooms whose host starts, in games that have such rooms.
+    lobby: Option<Box<dyn LobbyScreen>>,
+    /// Whether it is shown instead of a match.
+    roosts: bool,
     players: usize,
     controls: Controls,
     keys: OwnKeys,
@@ -94,6 +103,7 @@ pub struct Arcade {
     emoting: Emoting,
     params: Params,
     volume: Volume,
+    delays: Delays,
     calm: bool,
     seed: u64,
     now: Micros,
@@ -110,8 +120,8 @@ pub struct Arcade {
 impl Arcade {
     /// An arcade with this game, on a small screen: see [`Arcade::resize`].
     pub fn new<P: Platform>(now: Micros, opening: Opening, entry: &Entry<P>, outside: P) -> Arcade {
-        let Opening { seed, calm, params, key, seat, name, palette, keys, return_to, touch, follows, .. } =
-            opening;
+        let Opening { seed, calm, params, key, seat, name, palette, keys, delays, .. } = opening;
+        let Opening { return_to, touch, follows, .. } = opening;
         let view = fit(640, 360, 1.0, entry.about.world);
         let client = ClientConfig {
             guest_key: key,
@@ -135,6 +145,8 @@ impl Arcade {
             menu,
             cabinet,
             pace: TickClock::new(FRAMES_PER_SECOND, now),
+            lobby: entry.lobby.filter(|_| HAS_LOBBY).map(|make| make()),
+            roosts: false,
             players: 1,
             controls: Controls::default(),
             keys: OwnKeys::read(keys.as_deref().unwrap_or_default()),
@@ -150,6 +162,7 @@ impl Arcade {
             emoting: Emoting::default(),
             params,
             volume: Volume::read(opening.volume.as_deref().unwrap_or_default()),
+            delays: Delays::read(delays.as_deref().filter(|_| HAS_LOBBY).unwrap_or_default()),
             calm,
             seed,
             now,
@@ -159,6 +172,7 @@ impl Arcade {
             points: false,
         };
         arcade.set_touch(touch);
+        arcade.apply_delay();
         for complaint in arcade.params.complaints.clone() {
             arcade.toasts.push(None, complaint, true);
         }
@@ -271,6 +285,10 @@ impl Arcade {
             self.take_own_key(code, fresh);
             return true;
         }
+        if self.is_in_lobby() && fresh && !self.is_inviting() && own.unwrap_or(code) == "Space" {
+            self.honk_in_lobby();
+            return true;
+        }
         // In a match the player's own key choice has priority over other meanings.
         if own.is_some() && self.screen == Screen::Flying && !self.is_board_up() {
             return true;
@@ -328,6 +346,7 @@ impl Arcade {
         let player = player.min(1);
         for key in self.controls.press_pad(player, held, start) {
             let steers = self.screen == Screen::Flying
+                && !self.is_in_lobby()
                 && (!self.is_board_up() || key == Key::Enter && self.is_board_fresh());
             if key == Key::Enter && self.shelf.is_elsewhere {
                 self.take_over();
@@ -358,6 +377,9 @@ impl Arcade {
             }
             (Screen::Flying, Key::Escape) if self.close_emotes() => {}
             (Screen::Flying, Key::Escape) if self.is_joining() => self.stay_alone(),
+            (Screen::Flying, Key::Help) if self.is_in_lobby() => {}
+            (Screen::Flying, Key::Mute) if self.is_in_lobby() => self.turn_sound(),
+            (Screen::Flying, key) if self.is_in_lobby() => self.press_lobby(key),
             (Screen::Flying, key) if self.is_board_up() => {
                 if let Some(choice) = self.board.press(key) {
                     self.choose_after(choice);
@@ -388,6 +410,7 @@ impl Arcade {
             "KeyL" if in_match && self.is_board_up() => self.choose_after(ScoreChoice::CopyLink),
             "KeyS" if self.screen == Screen::Paused || in_match && self.is_board_up() => self.save_replay(),
             "KeyX" if self.screen == Screen::Paused => self.save_bundle(),
+            "KeyD" if self.screen == Screen::Paused && self.has_lobby() => self.next_delay(),
             "Enter" | "NumpadEnter" if in_match && self.is_watching() && !self.is_board_up() => {
                 self.sit_down();
             }
@@ -466,6 +489,7 @@ impl Arcade {
     fn choose_after(&mut self, choice: ScoreChoice) {
         match choice {
             ScoreChoice::Again if self.is_watching() => self.sit_down(),
+            ScoreChoice::Again if self.enter_lobby() => {}
             ScoreChoice::Again => {
                 self.board_until = Some(self.now);
                 self.pressed[0].action = true;
@@ -499,6 +523,7 @@ impl Arcade {
             return;
         }
         self.shelf.begin_match();
+        self.roosts = false;
         self.inviting.close();
         self.emoting.clear();
         self.controls.release_all();
@@ -565,7 +590,7 @@ impl Arcade {
 
     /// Whether the match is over and the scores are shown.
     fn is_board_up(&self) -> bool {
-        self.cabinet.standing().board
+        !self.roosts && self.cabinet.standing().board
     }
 
     /// Whether the scores were shown too recently to have been read.
@@ -616,9 +641,9 @@ impl Arcade {
     pub fn update(&mut self, now: Micros) {
         self.now = now;
         self.toasts.tick(now);
-        let held = self.controls.held(self.players == 2);
+        let held = self.controls.held(self.players == 2, self.cabinet.about().has_second());
         self.board_until = self.is_board_up().then(|| self.board_until.unwrap_or(now + BOARD_READ));
-        let steers = self.screen == Screen::Flying && !self.is_board_fresh();
+        let steers = self.screen == Screen::Flying && !self.is_board_fresh() && !self.is_in_lobby();
         for (player, (pressed, held)) in self.pressed.iter_mut().zip(held).enumerate() {
             *pressed = if steers { pressed.or(held) } else { Held::default() };
             if player < self.players {
@@ -630,6 +655,7 @@ impl Arcade {
             self.pressed = [Held::default(); 2];
         }
         self.hear_room();
+        self.update_lobby();
         self.hear_messages();
         self.sample_net();
         self.report_end();

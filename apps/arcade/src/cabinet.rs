@@ -9,9 +9,9 @@ use std::any::Any;
 use gaggle::{Micros, SlotSet};
 use gaggle_scene::{Album, Recipe, Scene, View};
 
-use crate::{Held, PlayerLine};
+use crate::{Held, PlayerLine, Waiting};
 
-pub use room::{CabinetRoom, EngineReport};
+pub use room::{CabinetRoom, EngineReport, HostedRoom};
 
 /// Facts about a game before it is played.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ pub struct About {
     /// Keys and their meanings: for a single player, and where two can play at one keyboard, for
     /// the first and the second of them.
     pub keys: &'static [&'static [(&'static str, &'static str)]],
-    /// Actions that players can choose keys for, with their meanings: 0 to 4 for left, right, up,
-    /// down and the button.
+    /// Actions that players can choose keys for, with their meanings: 0 to 5 for left, right, up,
+    /// down, the button and the second button.
     pub own_keys: &'static [(usize, &'static str)],
     /// Whether up and down are used: touch controls then have four directions.
     pub has_four_ways: bool,
@@ -50,6 +50,9 @@ pub struct About {
     pub action: &'static str,
     /// Label of both steering buttons where they do the same.
     pub turn: Option<&'static str>,
+    /// Words of its table of results: what it counts its progress in, as `Wave`, and heads of its
+    /// own figures beside name and score.
+    pub columns: (&'static str, &'static [&'static str]),
     /// Number of help pages.
     pub help_pages: usize,
     /// Title and text of a help page.
@@ -57,6 +60,16 @@ pub struct About {
     /// Sounds that its cues refer to.
     pub recipes: &'static [Recipe],
 }
+
+impl About {
+    /// Whether the game has a second button.
+    pub fn has_second(&self) -> bool {
+        self.own_keys.iter().any(|(action, _)| *action == SECOND)
+    }
+}
+
+/// The second button in [`About::own_keys`].
+const SECOND: usize = 5;
 
 /// Parameters a cabinet is opened with.
 #[derive(Debug)]
@@ -187,6 +200,16 @@ pub trait Cabinet: Any {
 
     /// Room of the cabinet, mutable.
     fn room_mut(&mut self) -> &mut dyn CabinetRoom;
+
+    /// Its room, if a host starts the matches there.
+    fn hosted(&mut self) -> Option<&mut dyn HostedRoom> {
+        None
+    }
+
+    /// Draws the lobby of such a room at a time in frames. `calm`: reduced motion is on.
+    fn draw_lobby(&mut self, waiting: &[Waiting], time: f32, calm: bool, scene: &mut Scene) {
+        let _ = (waiting, time, calm, scene);
+    }
 
     /// Adapts to another screen.
     fn resize(&mut self, view: View);

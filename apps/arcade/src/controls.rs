@@ -55,6 +55,8 @@ pub struct Held {
     pub down: bool,
     /// Action button is held.
     pub action: bool,
+    /// Second button is held, in games that have one.
+    pub second: bool,
 }
 
 impl Held {
@@ -67,6 +69,7 @@ impl Held {
             up: self.up || other.up,
             down: self.down || other.down,
             action: self.action || other.action,
+            second: self.second || other.second,
         }
     }
 }
@@ -144,8 +147,9 @@ impl Controls {
     }
 
     /// Buttons of each of two players: letters are the first one's, arrows the second one's. With
-    /// one player all keys are its.
-    pub fn held(&mut self, two: bool) -> [Held; 2] {
+    /// one player all keys are its, and both Shift keys its second button if the game
+    /// `has_second`.
+    pub fn held(&mut self, two: bool, has_second: bool) -> [Held; 2] {
         let held = |codes: &[&str]| {
             codes.iter().any(|code| self.held.iter().chain(&self.tapped).any(|held| held == code))
         };
@@ -155,6 +159,7 @@ impl Controls {
             up: held(&["KeyW"]),
             down: held(&["KeyS"]),
             action: held(&["Space"]),
+            second: held(&["ShiftLeft", "KeyX"]),
         };
         let second = Held {
             left: held(&["ArrowLeft"]),
@@ -162,6 +167,11 @@ impl Controls {
             up: held(&["ArrowUp"]),
             down: held(&["ArrowDown"]),
             action: held(&["ShiftRight"]),
+            second: held(&["KeyU"]),
+        };
+        let second = match two || !has_second {
+            true => second,
+            false => Held { second: second.second || second.action, action: false, ..second },
         };
         self.tapped.clear();
         let [first, second] = [first.or(self.added[0]), second.or(self.added[1])];
@@ -178,8 +188,8 @@ mod tests {
         let mut controls = Controls::default();
         assert!(controls.press("Space"));
         controls.release("Space");
-        assert!(controls.held(false)[0].action);
-        assert!(!controls.held(false)[0].action);
+        assert!(controls.held(false, false)[0].action);
+        assert!(!controls.held(false, false)[0].action);
     }
 
     #[test]
@@ -187,9 +197,9 @@ mod tests {
         let mut controls = Controls::default();
         controls.hold("Space");
         assert!(!controls.press("Space"), "it repeats");
-        assert!(controls.held(false)[0].action);
+        assert!(controls.held(false, false)[0].action);
         controls.release("Space");
-        assert!(!controls.held(false)[0].action);
+        assert!(!controls.held(false, false)[0].action);
         assert!(controls.press("Space"));
     }
 
@@ -217,13 +227,31 @@ mod tests {
         controls.press("KeyA");
         controls.press("ArrowRight");
         let (left, right) = (Held { left: true, ..Held::default() }, Held { right: true, ..Held::default() });
-        assert_eq!(controls.held(true), [left, right]);
-        assert_eq!(controls.held(false), [left.or(right), Held::default()]);
+        assert_eq!(controls.held(true, false), [left, right]);
+        assert_eq!(controls.held(false, false), [left.or(right), Held::default()]);
         controls.release("ArrowRight");
-        assert_eq!(controls.held(false)[0], left);
+        assert_eq!(controls.held(false, false)[0], left);
         assert!(!controls.press("KeyA"), "a key that repeats is not pressed again");
         controls.press("Space");
         controls.press("ShiftRight");
-        assert!(controls.held(true).iter().all(|held| held.action), "each has a button");
+        assert!(controls.held(true, false).iter().all(|held| held.action), "each has a button");
+    }
+
+    #[test]
+    fn second_button_has_keys_for_both_players() {
+        for (code, two, presses) in [
+            ("ShiftLeft", false, [true, false]),
+            ("ShiftRight", false, [true, false]),
+            ("KeyX", true, [true, false]),
+            ("KeyU", true, [false, true]),
+        ] {
+            let mut controls = Controls::default();
+            controls.press(code);
+            let held = controls.held(two, true);
+            assert_eq!((held.map(|held| held.second), held[0].action), (presses, false), "{code}");
+        }
+        let mut controls = Controls::default();
+        controls.press("ShiftRight");
+        assert!(controls.held(false, false)[0].action, "elsewhere right Shift is the button");
     }
 }

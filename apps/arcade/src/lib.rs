@@ -11,10 +11,12 @@ mod busy;
 pub mod cabinet;
 pub mod cabinets;
 mod controls;
+mod delay;
 mod emotes;
 mod invite_panel;
 mod joining_panel;
 mod key_hints;
+mod lobby;
 mod menu;
 mod net_panel;
 mod notice;
@@ -35,11 +37,16 @@ mod audio;
 #[cfg(target_arch = "wasm32")]
 pub mod page;
 
+/// Whether this build has games whose host starts the matches, with a lobby and a chosen input
+/// delay: pages of other games leave that code out.
+const HAS_LOBBY: bool = cfg!(any(feature = "host-starts", not(target_arch = "wasm32")));
+
 pub use arcade::{Arcade, Download, Keep, Keeping, Opening, Screen, Whereabouts};
 pub use busy::Busy;
 pub use controls::{Controls, Held, Key};
 pub use invite_panel::{Invite, InviteChoice};
 pub use joining_panel::{JoiningFacts, draw_joining, joining_alone_at};
+pub use lobby::{Lobby, LobbyFacts, LobbyScreen, LobbyWish, Waiting};
 pub use menu::{CODE_LENGTH, CODE_LETTERS, Choice, Menu, MenuFacts, NAME_LENGTH, RoomLine, keep_places};
 pub use net_panel::{LinkFacts, NetDetail, NetFacts, NetPanel};
 pub use notice::Notice;

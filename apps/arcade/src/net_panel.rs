@@ -62,6 +62,10 @@ pub struct NetFacts {
     pub rollback_window: u32,
     /// Input delay in frames.
     pub input_delay: u32,
+    /// Whether that is the player's choice.
+    pub delay_is_fixed: bool,
+    /// Ticks without a frame, because inputs of others were missing.
+    pub stalled: u64,
     /// Frames that were simulated with predicted inputs.
     pub guessed: u32,
     /// Bytes received per second.
@@ -76,6 +80,13 @@ pub struct NetFacts {
     pub agree: Option<bool>,
     /// Pictures drawn in the last second.
     pub pictures_per_second: u32,
+}
+
+impl NetFacts {
+    /// Whether every frame waits for all inputs.
+    fn is_lockstep(&self) -> bool {
+        crate::HAS_LOBBY && self.rollback_window == 0 && self.shared.is_empty()
+    }
 }
 
 /// Most links remembered, more than a room has.
@@ -129,7 +140,7 @@ impl NetPanel {
         *self = NetPanel { detail: self.detail, ..NetPanel::default() };
     }
 
-    /// Adds a frame, with the depth of its rollback, 0 for none.
+    /// Adds a frame, with the depth of its rollback, 0 for none. In lockstep it is 1 for a stall.
     pub fn sample(&mut self, facts: &NetFacts, rollback_depth: u32) {
         self.links.retain(|past| facts.links.iter().any(|link| past.is_of(link)));
         for link in facts.links.iter().take(LINKS) {
@@ -158,8 +169,9 @@ impl NetPanel {
         if let Some((label, figure)) = self.facts.shared.first() {
             return format!("{pictures} fps · {rtt} ms · {label} {figure} · {path}");
         }
-        let rollbacks = self.second.recent(60).filter(|depth| *depth > 0).count();
-        format!("{pictures} fps · {rtt} ms · {rollbacks} rollbacks/s · {path}")
+        let count = self.second.recent(60).filter(|depth| *depth > 0).count();
+        let what = if self.facts.is_lockstep() { "stalls" } else { "rollbacks" };
+        format!("{pictures} fps · {rtt} ms · {count} {what}/s · {path}")
     }
 
     /// Draws the chosen detail, on the left half of the screen or on the right.
@@ -249,6 +261,28 @@ mod tests {
             panel.sample(&facts(vec![link(Some(1), "Hob", 38)]), if frame % 10 == 0 { 3 } else { 0 });
         }
         assert_eq!(panel.words(), "0 fps · 38 ms · 6 rollbacks/s · direct");
+    }
+
+    #[test]
+    fn lockstep_shows_stalls_and_slowest_peer() {
+        let mut panel = NetPanel { detail: NetDetail::Panel, ..NetPanel::default() };
+        let links = vec![link(Some(1), "Hob", 38), link(Some(2), "Ottilie", 121)];
+        let facts = NetFacts { rollback_window: 0, stalled: 7, input_delay: 5, ..facts(links) };
+        for frame in 0..600 {
+            panel.sample(&facts, u32::from(frame % 20 == 0));
+        }
+        assert_eq!(panel.words(), "0 fps · 121 ms · 3 stalls/s · direct");
+        let mut scene = Scene::default();
+        panel.draw(&mut scene, views()[0], false);
+        let texts = scene.words.iter().filter_map(|item| match item {
+            gaggle_scene::Item::Text { words, .. } => Some(scene.text_of(*words).to_string()),
+            _ => None,
+        });
+        let texts: Vec<String> = texts.collect();
+        for wanted in ["Stalls", "7 in all", "Slowest", "Ottilie, 121 ms", "Delay 5 frames, automatic"] {
+            assert!(texts.iter().any(|text| text.contains(wanted)), "{wanted}: {texts:?}");
+        }
+        assert!(!texts.iter().any(|text| text.contains("Rollback")), "{texts:?}");
     }
 
     #[test]

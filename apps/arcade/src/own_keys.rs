@@ -4,8 +4,8 @@
 use crate::cabinet::About;
 
 /// Standard keys in the order in which they are [stored](OwnKeys::kept): left, right, up, down and
-/// the button, of the first player and then of a second one.
-const KNOWN: [&str; 10] = [
+/// the button, of the first player and then of a second one; then the second button of both.
+const KNOWN: [&str; 12] = [
     "KeyA",
     "KeyD",
     "KeyW",
@@ -16,7 +16,11 @@ const KNOWN: [&str; 10] = [
     "ArrowUp",
     "ArrowDown",
     "ShiftRight",
+    "KeyX",
+    "KeyU",
 ];
+/// Actions that each player has in front of the second buttons.
+const FIRST_ACTIONS: usize = 5;
 /// Keys whose meaning is fixed.
 const RESERVED: [&str; 4] = ["Enter", "NumpadEnter", "F3", "Escape"];
 /// Longer than the name of any key.
@@ -80,7 +84,10 @@ impl OwnKeys {
     pub(crate) fn answer(&mut self, code: &str, about: &About) -> bool {
         let Some(nth) = self.asked else { return false };
         let count = about.own_keys.len();
-        let known = |nth: usize| about.own_keys[nth % count].0 + KNOWN.len() / 2 * (nth / count);
+        let known = |nth: usize| match (about.own_keys[nth % count].0, nth / count) {
+            (action, player) if action < FIRST_ACTIONS => action + FIRST_ACTIONS * player,
+            (action, player) => action + FIRST_ACTIONS + player,
+        };
         let next = Some(nth + 1).filter(|next| *next < count * about.players_here.clamp(1, 2));
         match code {
             "Escape" => self.asked = None,
@@ -152,7 +159,7 @@ mod tests {
     #[test]
     fn game_asks_only_for_keys_it_has_use_for() {
         for (about, count) in
-            [(&drake::ABOUT, 4), (&millpond::ABOUT, 5), (&gander::ABOUT, 6), (&skein::ABOUT, 10)]
+            [(&drake::ABOUT, 4), (&millpond::ABOUT, 5), (&gander::ABOUT, 6), (&skein::ABOUT, 12)]
         {
             let codes: Vec<String> = (0..count).map(|nth| format!("Digit{nth}")).collect();
             let codes: Vec<&str> = codes.iter().map(String::as_str).collect();

@@ -18,7 +18,7 @@ use web_sys::{
 
 use crate::audio::Audio;
 use crate::cabinets::Entry;
-use crate::{Arcade, Busy, Download, Held, Keeping, Opening, Params, Screen, Volume, Whereabouts};
+use crate::{Arcade, Busy, Download, HAS_LOBBY, Held, Keeping, Opening, Params, Screen, Volume, Whereabouts};
 use way_back::WayBack;
 
 /// Interval of updates while the page is hidden.
@@ -141,6 +141,7 @@ pub fn open(host: js_sys::Function, first: bool, able: u32) -> Result<(), JsValu
         name: kept(&window, "name", Keeping::Lasting),
         palette: kept(&window, "palette", Keeping::Lasting),
         keys: kept(&window, "keys", Keeping::Lasting),
+        delays: if HAS_LOBBY { kept(&window, "delay", Keeping::Lasting) } else { None },
         return_to: return_to.filter(|_| first),
         touch: matches(&window, "(pointer: coarse)"),
         follows,
@@ -462,12 +463,14 @@ impl Page {
         let (menu, joining) = (self.arcade.menu_words(), self.arcade.joining_words());
         let (notice, board) = (self.arcade.notice_words(), self.arcade.board_words());
         let panel = self.arcade.invite_words().or_else(|| self.arcade.top_words());
-        let paused = self.arcade.paused_words();
+        let (paused, lobby) = (self.arcade.paused_words(), self.arcade.lobby_words());
         let cabinet = self.arcade.cabinet();
         let mut said = match self.arcade.screen() {
             _ if panel.is_some() => panel.unwrap_or_default(),
             Screen::Menu => format!("Menu. {}", notice.unwrap_or(menu)),
-            Screen::Flying => notice.or(joining).or(board).unwrap_or_else(|| cabinet.standing().said),
+            Screen::Flying => {
+                notice.or(joining).or(lobby).or(board).unwrap_or_else(|| cabinet.standing().said)
+            }
             Screen::Paused => paused,
             Screen::Replay => {
                 "Replay. Space holds, arrows jump, L copies a link, O opens another.".to_string()
@@ -528,6 +531,7 @@ impl Page {
                 up: stick(1) < -0.7 || pressed(12),
                 down: stick(1) > 0.7 || pressed(13),
                 action: (0..4).any(pressed),
+                second: pressed(5),
             };
             *held = (holds, pressed(9));
         }
@@ -629,11 +633,16 @@ fn on_file(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
 }
 
 /// Adds a few pixels to the screen's width if the world becomes much larger then: it is drawn in
-/// whole steps, and many phones are a few pixels too narrow for the second or the third.
+/// whole steps, and many phones are a few pixels too narrow for the second or the third. A world
+/// that is larger than the screen fits as a whole.
 fn widen(ratio: f64, width: f64, height: f64, world: (i32, i32)) -> f64 {
     let scale = (width / f64::from(world.0)).min(height / f64::from(world.1));
     let more = scale.ceil() / scale.max(0.1);
-    if (1.0..3.0).contains(&scale) && more < 1.07 { ratio * more } else { ratio }
+    match scale {
+        scale if scale < 1.0 => ratio / scale.max(0.3),
+        scale if scale < 3.0 && more < 1.07 => ratio * more,
+        _ => ratio,
+    }
 }
 
 /// Evaluates a media query.

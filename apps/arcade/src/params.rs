@@ -8,6 +8,9 @@ use gaggle::RoomCode;
 use gaggle::link::Path;
 use gaggle::link::sim::Conditions;
 
+use crate::HAS_LOBBY;
+use crate::delay::DELAY_MAX;
+
 /// Parsed parameters. Invalid ones are left out and reported in [`Params::complaints`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Params {
@@ -30,6 +33,8 @@ pub struct Params {
     pub room: Option<RoomCode>,
     /// Room to play in at once.
     pub watch: Option<RoomCode>,
+    /// Input delay in frames, instead of the player's choice.
+    pub delay: Option<u32>,
     /// Frame at which a replay is opened.
     pub frame: Option<u32>,
     /// Invalid parameters as text.
@@ -41,7 +46,7 @@ const BOTS_MAX: u8 = 3;
 
 impl Params {
     /// Parameters and their explanations, as the page lists them.
-    pub const EXPLAINED: [(&str, &str); 9] = [
+    pub const EXPLAINED: [(&str, &str); 10] = [
         ("latency=100", "a round trip of 100 ms, if every page has it"),
         ("jitter=20  loss=3", "ms more or less, packets in a hundred"),
         ("path=relay", "or direct, or socket: the only way to take"),
@@ -49,6 +54,7 @@ impl Params {
         ("seed=7", "the same chance every time"),
         ("lives=1  level=9", "a short match, a late wave"),
         ("room=BCDFGH", "into this room; watch=BCDFGH only looks on"),
+        ("delay=5", "in skein: frames until keys answer"),
         ("frame=600", "where a replay begins"),
         ("game=drake", "which cabinet is on"),
     ];
@@ -79,6 +85,7 @@ impl Params {
                 "lives" => take(&mut params.lives, within(value, 1..=9).ok_or("1 to 9")),
                 "level" => take(&mut params.level, within(value, 1..=99).ok_or("1 to 99")),
                 "seed" => take(&mut params.seed, value.parse().ok().ok_or("a number")),
+                "delay" if HAS_LOBBY => take(&mut params.delay, within(value, 0..=DELAY_MAX).ok_or("0 to 8")),
                 "frame" => take(&mut params.frame, value.parse().ok().ok_or("a number")),
                 "room" => take(&mut params.room, value.parse().ok().ok_or("six letters")),
                 "watch" => take(&mut params.watch, value.parse().ok().ok_or("six letters")),
@@ -171,10 +178,12 @@ mod tests {
 
     #[test]
     fn address_parameters_are_applied() {
-        let params =
-            Params::parse("?latency=120&jitter=20&loss=3&path=relay&bots=2&seed=7&room=bcdfgh&unknown=1");
+        let params = Params::parse(
+            "?latency=120&jitter=20&loss=3&path=relay&bots=2&seed=7&room=bcdfgh&delay=3&unknown=1",
+        );
         assert_eq!(params.conditions.latency.as_millis(), 60, "each page delays by half");
         assert_eq!((params.path, params.bots, params.seed), (Some(Path::Relay), 2, Some(7)));
+        assert_eq!(params.delay, Some(3));
         assert_eq!(params.room.map(|code| code.to_string()).as_deref(), Some("BCDFGH"));
         assert!(params.is_impaired() && params.complaints.is_empty(), "{:?}", params.complaints);
     }
@@ -192,9 +201,9 @@ mod tests {
     #[test]
     fn invalid_parameters_are_reported_and_others_applied() {
         let params = Params::parse(
-            "latency=-1&loss=900&bots=99&path=pigeon&seed=x&room=AEIOUY&lives=0&level=70000&jitter=5&=&&%00",
+            "latency=-1&loss=900&bots=99&path=pigeon&seed=x&room=AEIOUY&lives=0&level=70000&delay=9&jitter=5&=&&%00",
         );
-        assert_eq!(params.complaints.len(), 8, "{:?}", params.complaints);
+        assert_eq!(params.complaints.len(), 9, "{:?}", params.complaints);
         assert_eq!(params.conditions.jitter.as_millis(), 5);
         assert_eq!((params.bots, params.room), (0, None));
         let endless = "latency=".repeat(100_000);

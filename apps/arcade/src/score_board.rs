@@ -45,8 +45,8 @@ pub struct PlayerLine {
     pub name: String,
     /// Score of the player.
     pub score: u32,
-    /// How often the player fell.
-    pub falls: u16,
+    /// The game's own figures, in the order of [`About::columns`](crate::cabinet::About::columns).
+    pub figures: Vec<String>,
     /// One friendly remark, or an empty text: `most eggs`.
     pub remark: String,
     /// Whether it is a local player.
@@ -73,12 +73,16 @@ pub struct BoardLine {
 pub struct ScoreFacts<'a> {
     /// `Team` or `Versus`.
     pub mode: &'a str,
+    /// What progress is counted in: `Wave`.
+    pub level: &'a str,
     /// The wave the match reached.
     pub wave: u16,
     /// One line about the match; see [`dry_line`].
     pub line: &'a str,
     /// All players, in the order of the table.
     pub players: &'a [PlayerLine],
+    /// Heads of the game's own figures, which the narrowest tables leave out from the last on.
+    pub columns: &'a [&'a str],
     /// The leaderboard; none until it arrives, or if the lobby cannot be reached.
     pub board: Option<&'a [BoardLine]>,
     /// Text under the leaderboard, or instead of it.
@@ -318,7 +322,7 @@ mod tests {
             seat,
             name: long.clone(),
             score: u32::MAX,
-            falls: u16::MAX,
+            figures: vec![long.clone(), u16::MAX.to_string(), "9:59".to_string()],
             remark: long.clone(),
             own: seat == 1,
         };
@@ -335,9 +339,11 @@ mod tests {
                 for board in [None, Some(&lines[..0]), Some(&lines[..])] {
                     let facts = ScoreFacts {
                         mode: &long,
+                        level: "Wave",
                         wave: u16::MAX,
                         line: &long,
                         players: &players[..count],
+                        columns: &["catches", "falls", &long],
                         board,
                         board_note: &long,
                     };

@@ -98,7 +98,8 @@ impl Toasts {
             let lines = wrapped(&toast.text, room, 3);
             let wide = lines.iter().map(|line| font::width(line, false, 0)).max().unwrap_or(0) + 12 + mark;
             let tall = 7 + 11 * lines.len() as i32;
-            let below = (view.top + gander::arena::HEIGHT) * view.scale / view.word_scale + 4;
+            // As many rows are below the world as above it.
+            let below = (view.art_height - view.top) * view.scale / view.word_scale + 4;
             let y = match spot {
                 Spot::Menu => 2 + moved,
                 Spot::Flight if width < height => below.min(height - tall - 4),

@@ -4,6 +4,8 @@
 use gaggle::lobby::view::LeaveReason;
 use gaggle::{LeaveCause, RoomEvent};
 
+use crate::HAS_LOBBY;
+
 /// A line for the corner of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
@@ -50,6 +52,12 @@ pub(crate) fn line_for(event: &RoomEvent, has_company: bool, watches: bool, are_
         RoomEvent::PlayerLeft { name, .. } => line(format!("{name} flies off.")),
         RoomEvent::PlayerInterrupted { name, .. } => warning(format!("{name} went quiet.")),
         RoomEvent::PlayerResumed { name, .. } => line(format!("{name} is back.")),
+        RoomEvent::SlowPlayer { is_local: true, .. } if HAS_LOBBY => {
+            warning("This machine is too slow for the others. Close what else runs.")
+        }
+        RoomEvent::SlowPlayer { name, .. } if HAS_LOBBY => {
+            warning(format!("{name}'s machine is slow. You wait for it."))
+        }
         RoomEvent::LeaderChanged { name, .. } => line(format!("{name} keeps the count now.")),
         RoomEvent::BranchAbandoned => warning("We had parted. This is how it went on."),
         RoomEvent::DesyncDetected { .. } => warning("We disagreed for a moment. Mending it."),
@@ -90,6 +98,17 @@ mod tests {
         let event = RoomEvent::StateTooLarge { bytes: 70_000_001, max: 67_108_864 };
         let told = line_for(&event, true, false, false).expect("words");
         assert!(told.warn && told.text.contains("too large to join"), "{}", told.text);
+    }
+
+    #[test]
+    fn slow_player_and_others_are_told_apart() {
+        let told = |is_local| {
+            let (peer, name) = (gaggle::PeerId::from_u128(7), "Hob".to_string());
+            let event = RoomEvent::SlowPlayer { peer, name, is_local, share_permille: 400 };
+            line_for(&event, true, false, false).map(|line| line.text).unwrap_or_default()
+        };
+        assert!(told(true).starts_with("This machine is too slow"), "{}", told(true));
+        assert!(told(false).starts_with("Hob's machine is slow"), "{}", told(false));
     }
 
     #[test]

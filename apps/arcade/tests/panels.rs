@@ -215,6 +215,8 @@ fn net_panel() {
             links,
             rollback_window: 8,
             input_delay: 2,
+            delay_is_fixed: false,
+            stalled: 0,
             guessed: 3 + frame / 40 % 2,
             bytes_in_per_second: 2_000 + chance(300),
             bytes_out_per_second: 1_400,
@@ -271,11 +273,11 @@ fn joining() {
 
 #[test]
 fn score_board() {
-    let player = |seat, name: &str, score, falls, remark: &str| PlayerLine {
+    let player = |seat, name: &str, score, falls: u16, remark: &str| PlayerLine {
         seat,
         name: name.to_string(),
         score,
-        falls,
+        figures: vec![falls.to_string()],
         remark: remark.to_string(),
         own: seat == 0,
     };
@@ -297,8 +299,10 @@ fn score_board() {
     let board: Vec<BoardLine> = names.iter().enumerate().map(line).collect();
     let facts = ScoreFacts {
         mode: "Team",
+        level: "Wave",
         wave: 12,
         line: "The fen keeps four saddles; the geese kept their heads.",
+        columns: &["falls"],
         players: &players,
         board: Some(&board),
         board_note: "Your best yet.",

@@ -420,14 +420,13 @@ impl<C: Carrier> Endpoint<C> {
         }
         let peer = &mut self.peers[index];
         let Some(session) = &mut peer.session else { return Err(SendError::NotConnected { peer: peer.id }) };
-        if !session.has_unreliable_waiting() {
-            let bytes = session.unreliable(&mut self.packet, message);
-            if self.carrier.send(now, peer.id, &self.packet[..bytes]).is_ok() {
-                if session.unreliable_sent(now, bytes) {
-                    self.service(now, index);
-                }
-                return Ok(());
+        if let Some(bytes) = session.unreliable(&mut self.packet, message)
+            && self.carrier.send(now, peer.id, &self.packet[..bytes]).is_ok()
+        {
+            if session.unreliable_sent(now, bytes) {
+                self.service(now, index);
             }
+            return Ok(());
         }
         session.queue_unreliable(message, &self.config);
         self.service(now, index);

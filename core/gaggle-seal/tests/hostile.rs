@@ -266,5 +266,6 @@ fn damaged_journal_ends_before_damage() {
     other[7] = 2;
     assert_eq!(read_journal(&other, &config(2), |_| {}).unwrap_err(), JournalError::VersionMismatch(2));
     let mismatch = read_journal(&room.journal, &config(3), |_| {}).unwrap_err();
-    assert_eq!(mismatch.to_string(), "journal of a match of 2 slots with 1 bytes; expected another");
+    let told = mismatch.to_string();
+    assert!(told.starts_with("journal of a match of 2 slots with 1 bytes, not of this one;"), "{told}");
 }

@@ -19,6 +19,10 @@ pub enum LatePolicy {
         /// Frames that may be simulated on predicted input, 0 to 60.
         prediction_frames: u32,
     },
+    /// A referee decides per frame which inputs count; no player waits for another. Needs a server
+    /// with a referee, and a [`Sealed`](crate::Sealed) session.
+    #[cfg(feature = "seal")]
+    Seal(crate::SealConfig),
 }
 
 /// What to do about a peer that computes too slowly or falls silent, so that the others wait for
@@ -220,6 +224,15 @@ pub enum SessionError {
         /// Slots of local players.
         local: SlotSet,
     },
+    /// The session and the policy for late input do not belong together.
+    #[error(
+        "this session needs another late_policy; use Sealed for LatePolicy::Seal, Session for the others"
+    )]
+    OtherPolicy,
+    /// A setting of sealing is out of its range.
+    #[cfg(feature = "seal")]
+    #[error(transparent)]
+    Seal(#[from] gaggle_seal::ConfigError),
     /// More links than a session can have.
     #[error("{max} peers are linked already; disconnect one or reject this one")]
     TooManyLinks {
@@ -268,6 +281,8 @@ impl TimelineConfig {
     pub fn prediction_frames(&self) -> u32 {
         match self.late_policy {
             LatePolicy::Stall { prediction_frames } => prediction_frames,
+            #[cfg(feature = "seal")]
+            LatePolicy::Seal(seal) => seal.window_frames,
         }
     }
 
@@ -299,6 +314,10 @@ impl TimelineConfig {
 
     /// One number for all settings that peers must have in common besides the game.
     pub fn settings_fingerprint<I: Input>(&self, slot_count: usize) -> u64 {
+        #[cfg(feature = "seal")]
+        if let Some(fingerprint) = self.seal_fingerprint::<I>(slot_count) {
+            return fingerprint;
+        }
         let parts = [
             u64::from(self.tick_rate),
             u64::from(self.prediction_frames_max()),

@@ -5,7 +5,7 @@
 use gaggle_kit::{Input, Micros, PeerId};
 use gaggle_link::{Channel, CloseCode, Transport, TransportEvent};
 
-use crate::Session;
+use crate::MatchSession;
 
 /// Reliable stream of a session's messages.
 pub const MESSAGE_STREAM: u8 = 0;
@@ -33,9 +33,9 @@ struct Linked {
 
 impl Driver {
     /// Tells a session of a link that was connected before the session began.
-    pub fn connect<I: Input>(&mut self, now: Micros, session: &mut Session<I>, peer: PeerId) {
+    pub fn connect<I: Input>(&mut self, now: Micros, session: &mut impl MatchSession<I>, peer: PeerId) {
         // Too many links already: the peer is not connected.
-        if session.handle_connected(now, peer).is_ok() {
+        if session.handle_connected(now, peer) {
             self.linked.push(Linked { peer, missed: 0, heard: false });
         }
     }
@@ -46,7 +46,7 @@ impl Driver {
         &mut self,
         now: Micros,
         transport: &mut impl Transport,
-        session: &mut Session<I>,
+        session: &mut impl MatchSession<I>,
     ) {
         self.receive_with(now, transport, session, |_, _, _| {});
     }
@@ -57,7 +57,7 @@ impl Driver {
         &mut self,
         now: Micros,
         transport: &mut impl Transport,
-        session: &mut Session<I>,
+        session: &mut impl MatchSession<I>,
         mut other: impl FnMut(PeerId, u8, &[u8]),
     ) {
         // Packets of one frame usually arrive in the order of their senders.
@@ -102,7 +102,12 @@ impl Driver {
 
     /// Sends everything the session has queued. What the transport rejects counts as lost: the next
     /// packet repeats it.
-    pub fn send<I: Input>(&mut self, now: Micros, transport: &mut impl Transport, session: &mut Session<I>) {
+    pub fn send<I: Input>(
+        &mut self,
+        now: Micros,
+        transport: &mut impl Transport,
+        session: &mut impl MatchSession<I>,
+    ) {
         while let Some(packet) = session.poll_transmit() {
             let taken = transport.send(now, packet.to, packet.channel, packet.bytes);
             if taken.is_err() && packet.is_reliable() {

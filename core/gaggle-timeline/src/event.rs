@@ -178,6 +178,33 @@ pub enum SessionEvent {
         /// Thousandths of the last 10 s that were spent waiting for it.
         share_permille: u16,
     },
+    /// An input of the local players did not count: the referee sealed its frame without it.
+    InputRefused {
+        /// Frame of the input.
+        frame: Frame,
+    },
+    /// Many inputs of the local players come too late to count, so they lag behind. Told once, and
+    /// again after a time without.
+    LaggingBehind {
+        /// Thousandths of the last inputs that did not count.
+        refused_permille: u16,
+    },
+    /// Another start of the referee continues the match from an earlier frame. Frames after it are
+    /// simulated again.
+    FramesTakenBack {
+        /// Last frame that is kept.
+        kept: Frame,
+        /// Last frame that was sealed before.
+        sealed: Frame,
+    },
+    /// Most other players have another state for a sealed frame. Theirs replaces the local one, and
+    /// `DesyncRecovered` follows.
+    StateOutvoted {
+        /// Frame whose states differ.
+        frame: Frame,
+        /// Last frame before it that was compared.
+        agreed: Frame,
+    },
     /// A peer did what no network can do to a packet; close its link.
     PeerFault {
         /// Peer at fault.
@@ -334,6 +361,11 @@ pub enum PeerFault {
         /// Players it joined with.
         seats: u8,
     },
+    /// The referee sent sealed frames or messages that cannot be read, or that contradict earlier
+    /// ones.
+    #[cfg(feature = "seal")]
+    #[error("sent sealed frames that cannot be: {0}")]
+    Sealed(#[from] gaggle_seal::ClientError),
     /// It announced other settings during the match.
     #[error("announced itself differently a second time")]
     DuplicateAnnounce,

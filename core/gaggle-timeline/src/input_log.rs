@@ -1,15 +1,16 @@
-//! Entries of all peers: the table they are stored in, the inputs simulated frames used, and the
-//! first simulated frame that a new entry or another roster changes.
+//! Entries of all peers: which streams count in which frames, and what a new entry or another
+//! roster changes in the simulated past.
 //!
 //! `Session` puts entries and rows in. Absent: peers, time, packets' meaning, how rows are agreed.
 
 mod local;
+mod past;
 mod pending;
 mod question_log;
 mod remote;
 mod table;
 
-use gaggle_kit::{Frame, Input, Slot, SlotSet, VecMap};
+use gaggle_kit::{Frame, Input, SlotSet, VecMap};
 
 use crate::Inputs;
 use crate::event::PeerFault;
@@ -17,18 +18,16 @@ use crate::roster::{RosterEntry, StreamId};
 use crate::runs::Runs;
 
 use pending::PendingStream;
-use question_log::QuestionLog;
-use table::InputRing;
 
 pub(crate) use local::LocalStream;
+pub(crate) use past::{Occupancy, Past};
 pub(crate) use question_log::Notebook;
 pub(crate) use remote::RemoteStream;
 
 /// Entries of all streams in the roster, and what simulated frames read of them.
 #[derive(Debug)]
 pub(crate) struct InputLog<I: 'static> {
-    table: InputRing<I>,
-    log: QuestionLog<I>,
+    past: Past<I>,
     local: LocalStream<I>,
     me: StreamId,
     /// Own row, once this peer is in the roster.
@@ -36,12 +35,6 @@ pub(crate) struct InputLog<I: 'static> {
     /// All other streams of the roster, in the order of their ids.
     tracks: Vec<RemoteStream>,
     pending: VecMap<StreamId, PendingStream<I>>,
-    /// Frame of the live simulation.
-    current: Frame,
-    /// First simulated frame whose outcome a correction changed; [`Frame::NEVER`] if none.
-    changed: Frame,
-    /// Corrections that changed no answer to a question.
-    harmless: u64,
     /// Presence by frame before the roster changed, kept to save an allocation.
     scratch: Vec<SlotSet>,
     /// Frame up to which all others' inputs were held at the last `update_received`.
@@ -55,16 +48,12 @@ pub(crate) struct InputLog<I: 'static> {
 impl<I: Input> InputLog<I> {
     pub(crate) fn new(me: StreamId, players: usize, frames: usize, slot_count: usize) -> Self {
         InputLog {
-            table: InputRing::new(frames, slot_count),
-            log: QuestionLog::new(frames),
+            past: Past::new(frames, slot_count),
             local: LocalStream::new(players, frames),
             me,
             own: None,
             tracks: Vec::new(),
             pending: VecMap::new(),
-            current: Frame::START,
-            changed: Frame::NEVER,
-            harmless: 0,
             scratch: Vec::new(),
             received: Frame::START,
             steady_present: None,
@@ -80,12 +69,9 @@ impl<I: Input> InputLog<I> {
         self.pending.clear();
         self.local.begin_after(frame);
         self.local.set_slots(SlotSet::EMPTY);
-        self.table.clear();
-        self.log.restart(frame);
+        self.past.restart(frame);
         self.steady_present = None;
         self.has_news = false;
-        self.current = frame;
-        self.changed = Frame::NEVER;
     }
 
     /// Stream of the local peer.
@@ -99,57 +85,15 @@ impl<I: Input> InputLog<I> {
         &mut self.local
     }
 
-    /// Frame of the live simulation.
+    /// Inputs by frame, and what simulated frames read of them.
     #[inline]
-    pub(crate) fn current(&self) -> Frame {
-        self.current
+    pub(crate) fn past(&self) -> &Past<I> {
+        &self.past
     }
 
-    /// First simulated frame that must be simulated again; later than all of them if none must.
     #[inline]
-    pub(crate) fn first_mispredicted(&self) -> Frame {
-        self.changed
-    }
-
-    /// Corrections that changed no answer to a question.
-    pub(crate) fn harmless(&self) -> u64 {
-        self.harmless
-    }
-
-    /// Inputs of all slots in a frame that the table holds.
-    #[inline]
-    pub(crate) fn row(&self, frame: Frame) -> &[I] {
-        self.table.row(frame)
-    }
-
-    /// Number of frames the table holds.
-    #[inline]
-    pub(crate) fn frames(&self) -> u32 {
-        self.table.frames()
-    }
-
-    /// The simulation goes on with this frame.
-    #[inline]
-    pub(crate) fn advance_to(&mut self, next: Frame) {
-        self.current = next;
-    }
-
-    /// No simulated frame must be simulated again: one that is not simulated yet will use the
-    /// entries as they are then.
-    #[inline]
-    pub(crate) fn forget_future_change(&mut self) {
-        self.changed = Frame::NEVER;
-    }
-
-    #[cfg(test)]
-    pub(crate) fn mispredict(&mut self, frame: Frame) {
-        self.changed = frame;
-    }
-
-    /// Takes the simulation back to an earlier frame.
-    pub(crate) fn go_back(&mut self, frame: Frame) {
-        self.current = frame;
-        self.changed = Frame::NEVER;
+    pub(crate) fn past_mut(&mut self) -> &mut Past<I> {
+        &mut self.past
     }
 
     /// Restarts the own stream under another id.
@@ -220,9 +164,9 @@ impl<I: Input> InputLog<I> {
     /// Makes the inputs of a frame final: an empty slot has neutral input, even if it had a player
     /// before.
     pub(crate) fn finish_frame(&mut self, frame: Frame, present: SlotSet) {
-        let empty = SlotSet::first(self.table.row(frame).len()).difference(present);
+        let empty = SlotSet::first(self.past.row(frame).len()).difference(present);
         if !empty.is_empty() {
-            self.table.clear_slots(frame, empty);
+            self.past.clear_slots(frame, empty);
         }
     }
 
@@ -231,16 +175,16 @@ impl<I: Input> InputLog<I> {
     #[inline(always)]
     pub(crate) fn record_local(&mut self, next: Frame, delay: u32) -> Frame {
         let before = self.local.newest();
-        let (table, own) = (&mut self.table, self.own.as_ref());
-        self.local.record(next, delay, |frame, entry| put_own(table, own, frame, entry));
+        let (past, own) = (&mut self.past, self.own.as_ref());
+        self.local.record(next, delay, |frame, entry| put_own(past, own, frame, entry));
         before
     }
 
     /// Writes one neutral entry per frame of input delay. Returns the newest entry before the call.
     pub(crate) fn record_neutral(&mut self, delay: u32) -> Frame {
         let before = self.local.newest();
-        let (table, own) = (&mut self.table, self.own.as_ref());
-        self.local.fill_neutral(delay, |frame, entry| put_own(table, own, frame, entry));
+        let (past, own) = (&mut self.past, self.own.as_ref());
+        self.local.fill_neutral(delay, |frame, entry| put_own(past, own, frame, entry));
         before
     }
 
@@ -260,16 +204,11 @@ impl<I: Input> InputLog<I> {
         self.own.iter().chain(self.tracks.iter().map(|track| &track.row))
     }
 
-    /// Input of one slot in a frame that the table holds.
-    pub(crate) fn cell(&self, frame: Frame, slot: Slot) -> I {
-        self.table.cell(frame, slot)
-    }
-
     /// Whether the inputs of a simulated frame are still in the table. Other peers' entries may be
     /// up to two lookaheads beyond the confirmed frame, and use the same ring.
     pub(crate) fn is_kept(&self, frame: Frame, confirmed: Frame, lookahead: u32) -> bool {
-        let newest = confirmed.max(self.current).max(self.local.newest());
-        newest.since(frame) < self.table.frames() - 2 * lookahead
+        let newest = confirmed.max(self.past.current()).max(self.local.newest());
+        newest.since(frame) < self.past.frames() - 2 * lookahead
     }
 
     /// Slots present at a frame, as the known roster says.
@@ -292,19 +231,18 @@ impl<I: Input> InputLog<I> {
             if frame > track.have {
                 let known = track.have.max(track.row.first_frame.previous());
                 let neutral = track.have < track.row.first_frame;
-                self.table.guess(frame, known, track.row.slots, neutral);
+                self.past.guess(frame, known, track.row.slots, neutral);
                 guessed = guessed.union(track.row.slots);
             }
         }
-        let all = SlotSet::first(self.table.row(frame).len());
+        let all = SlotSet::first(self.past.row(frame).len());
         let empty = all.difference(present);
-        self.table.clear_slots(frame, empty);
+        self.past.clear_slots(frame, empty);
         let unsure = if frame > confirmed { all.difference(own) } else { SlotSet::EMPTY };
         if frame > confirmed {
             guessed = guessed.union(empty);
         }
-        let notebook = self.log.begin(frame, confirmed);
-        Inputs::noted(frame, self.table.row(frame), present, guessed, unsure, notebook)
+        self.past.inputs(frame, confirmed, Occupancy { present, guessed, unsure })
     }
 
     /// Takes entries encoded as runs after `base`, up to `last`, each of `entry_bytes`. `track`
@@ -320,8 +258,7 @@ impl<I: Input> InputLog<I> {
         let RemoteStream { row, have, since } = &self.tracks[track];
         let (have, since) = (*have, *since);
         for (nth, slot) in row.slots.iter().enumerate() {
-            let mut column = self.table.column(slot);
-            let mut input = if base < row.first_frame { I::default() } else { *column.cell(base) };
+            let mut input = if base < row.first_frame { I::default() } else { self.past.cell(base, slot) };
             let mut frame = base;
             for change in runs.entries(entry_bytes) {
                 frame = frame.next();
@@ -329,22 +266,12 @@ impl<I: Input> InputLog<I> {
                     Some(bytes) => I::read(&bytes[nth * I::SIZE..(nth + 1) * I::SIZE])?,
                     None => input.repeat(),
                 };
-                let cell = column.cell(frame);
-                if frame <= have {
-                    if *cell != input && frame >= since {
-                        return Err(PeerFault::InputChanged { frame });
-                    }
-                } else if frame > last {
+                if frame > last.max(have) {
                     break;
-                } else if frame > self.current {
-                    *cell = input;
-                } else if *cell != input {
-                    *cell = input;
-                    if frame < self.changed && self.log.input_matters(frame, slot, input) {
-                        self.changed = frame;
-                    } else {
-                        self.harmless += u64::from(frame < self.changed);
-                    }
+                } else if frame > have {
+                    self.past.correct(frame, slot, input);
+                } else if frame >= since && self.past.cell(frame, slot) != input {
+                    return Err(PeerFault::InputChanged { frame });
                 }
             }
         }
@@ -362,17 +289,12 @@ impl<I: Input> InputLog<I> {
         for slot in row.slots {
             let known = have.max(row.first_frame.previous());
             let guess =
-                if have < row.first_frame { I::default() } else { self.table.cell(have, slot).repeat() };
-            for number in known.next().number()..=self.current.number().min(row.last_frame.number()) {
-                let frame = Frame::new(number);
-                let cell = self.table.cell_mut(frame, slot);
-                if *cell == guess {
+                if have < row.first_frame { I::default() } else { self.past.cell(have, slot).repeat() };
+            let end = self.past.current().min(row.last_frame);
+            for number in known.next().number()..=end.number() {
+                if !self.past.predict_again(Frame::new(number), slot, guess) {
                     // All later frames were predicted from the same input as this one.
                     break;
-                }
-                *cell = guess;
-                if frame < self.changed && self.log.input_matters(frame, slot, guess) {
-                    self.changed = frame;
                 }
             }
         }
@@ -391,7 +313,7 @@ impl<I: Input> InputLog<I> {
         confirmed: Frame,
         held: impl Fn(StreamId) -> Option<(Frame, Frame)>,
     ) {
-        let frames = confirmed.next().number()..=self.current.number();
+        let frames = confirmed.next().number()..=self.past.current().number();
         let mut before = std::mem::take(&mut self.scratch);
         before.clear();
         before.extend(frames.clone().map(|number| self.present_at(Frame::new(number))));
@@ -420,17 +342,11 @@ impl<I: Input> InputLog<I> {
             if changed.is_empty() {
                 continue;
             }
-            self.table.clear_slots(frame, before.difference(now));
-            let answers = changed.iter().any(|slot| {
-                let input = self.table.cell(frame, slot);
-                self.log.input_matters(frame, slot, input)
-            });
-            if frame < self.changed && (answers || self.log.presence_matters(frame, changed)) {
-                self.changed = frame;
-            }
+            self.past.clear_slots(frame, before.difference(now));
+            self.past.correct_presence(frame, changed);
         }
         self.scratch = before;
-        let old_news = confirmed.saturating_sub(self.table.frames() / 4);
+        let old_news = confirmed.saturating_sub(self.past.frames() / 4);
         self.pending
             .retain(|stream, _| !rows.iter().any(|row| row.stream == *stream && row.first_frame < old_news));
     }
@@ -442,7 +358,7 @@ impl<I: Input> InputLog<I> {
             let had = old_own.is_some_and(|old| old.first_frame == own.first_frame && old.slots == own.slots);
             let first = own.first_frame.max(self.local.oldest()).number();
             for frame in (first..=self.local.newest().number()).map(Frame::new).filter(|_| !had) {
-                put_own(&mut self.table, self.own.as_ref(), frame, self.local.entry(frame));
+                put_own(&mut self.past, self.own.as_ref(), frame, self.local.entry(frame));
             }
         }
         for track in 0..self.tracks.len() {
@@ -458,7 +374,7 @@ impl<I: Input> InputLog<I> {
                     let frame = Frame::new(number);
                     let Some(entry) = pending.entry(frame) else { continue };
                     for (slot, input) in row.slots.iter().zip(entry) {
-                        *self.table.cell_mut(frame, slot) = input;
+                        self.past.put(frame, slot, input);
                     }
                 }
             }
@@ -476,31 +392,24 @@ impl<I: Input> InputLog<I> {
             return;
         }
         for (slot, input) in row.slots.iter().zip(inputs) {
-            let cell = self.table.cell_mut(frame, slot);
-            if *cell == *input {
-                continue;
-            }
-            *cell = *input;
-            if frame <= self.current && frame < self.changed && self.log.input_matters(frame, slot, *input) {
-                self.changed = frame;
-            }
+            self.past.predict_again(frame, slot, *input);
         }
         self.guess_again(track);
     }
 }
 
 /// Puts an own entry into the table, if it counts.
-fn put_own<I: Input>(table: &mut InputRing<I>, own: Option<&RosterEntry>, frame: Frame, entry: &[I]) {
+fn put_own<I: Input>(past: &mut Past<I>, own: Option<&RosterEntry>, frame: Frame, entry: &[I]) {
     if let Some(row) = own.filter(|row| row.is_present_at(frame)) {
         for (slot, input) in row.slots.iter().zip(entry) {
-            *table.cell_mut(frame, slot) = *input;
+            past.put(frame, slot, *input);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use gaggle_kit::PeerId;
+    use gaggle_kit::{PeerId, Slot};
 
     use super::*;
     use crate::roster::Incarnation;
@@ -562,16 +471,16 @@ mod tests {
         assert_eq!(log.record_local(Frame::new(1), 2), Frame::new(2));
         assert!(log.local.is_recorded(Frame::new(1)));
         assert_eq!((log.local.newest_change(), log.local.input_delay()), (Frame::new(3), 2));
-        assert_eq!(log.cell(Frame::new(3), Slot::at(0)), 7);
+        assert_eq!(log.past().cell(Frame::new(3), Slot::at(0)), 7);
     }
 
     #[test]
     fn finished_frame_clears_empty_slots_and_presence_is_remembered() {
         let mut log = log_of_two();
         assert_eq!(log.present_from(Frame::new(1)), SlotSet::first(2));
-        *log.table.cell_mut(Frame::new(1), Slot::at(1)) = 9;
+        log.past_mut().put(Frame::new(1), Slot::at(1), 9);
         log.finish_frame(Frame::new(1), SlotSet::first(1));
-        assert_eq!(log.cell(Frame::new(1), Slot::at(1)), 0);
+        assert_eq!(log.past().cell(Frame::new(1), Slot::at(1)), 0);
         log.note_news();
         assert!(log.take_news() && !log.take_news());
         assert!(log.is_kept(Frame::new(1), Frame::new(40), 5));

@@ -38,6 +38,8 @@ pub struct Inputs<'a, I: 'static> {
     /// Slots whose presence is predicted.
     unsure: SlotSet,
     notebook: Option<Notebook<'a, I>>,
+    /// Missed frames in a row by slot; empty if no frame can be missed.
+    missed: &'a [u16],
 }
 
 impl<'a, I: Input> Inputs<'a, I> {
@@ -45,7 +47,15 @@ impl<'a, I: Input> Inputs<'a, I> {
     /// network, replays and tests.
     #[inline]
     pub fn confirmed(frame: Frame, row: &'a [I], present: SlotSet) -> Self {
-        Inputs { frame, row, present, guessed: SlotSet::EMPTY, unsure: SlotSet::EMPTY, notebook: None }
+        Inputs {
+            frame,
+            row,
+            present,
+            guessed: SlotSet::EMPTY,
+            unsure: SlotSet::EMPTY,
+            notebook: None,
+            missed: &[],
+        }
     }
 
     #[inline]
@@ -57,7 +67,15 @@ impl<'a, I: Input> Inputs<'a, I> {
         unsure: SlotSet,
         notebook: Notebook<'a, I>,
     ) -> Self {
-        Inputs { frame, row, present, guessed, unsure, notebook: Some(notebook) }
+        Inputs { frame, row, present, guessed, unsure, notebook: Some(notebook), missed: &[] }
+    }
+
+    /// Adds the number of missed frames in a row by slot.
+    #[cfg(feature = "seal")]
+    #[inline]
+    pub(crate) fn with_missed(mut self, missed: &'a [u16]) -> Self {
+        self.missed = missed;
+        self
     }
 
     /// Frame that this tick produces.
@@ -119,6 +137,21 @@ impl<'a, I: Input> Inputs<'a, I> {
             notebook.note_presence(SlotSet::of(slot));
         }
         self.present.contains(slot)
+    }
+
+    /// Frames in a row, up to this one, that a referee sealed without input from `slot`: 0 while
+    /// input arrives in time, and in matches without a referee. The input is then repeated for
+    /// [`SealConfig::repeat_frames`](crate::SealConfig::repeat_frames), and neutral after them.
+    ///
+    /// Recordings do not contain it: a game that asks diverges in its replays.
+    #[inline]
+    pub fn missed(&self, slot: Slot) -> u32 {
+        if self.unsure.contains(slot)
+            && let Some(notebook) = &self.notebook
+        {
+            notebook.note_missed(slot);
+        }
+        self.missed.get(slot.index()).copied().unwrap_or_default().into()
     }
 
     /// All slots with a player at this frame.

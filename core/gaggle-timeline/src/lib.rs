@@ -86,6 +86,7 @@
 //! A program that keeps its state elsewhere fulfills [`Request`]s itself, without a [`Timeline`].
 
 mod announce;
+mod any_match;
 mod bundle;
 mod clock;
 mod config;
@@ -99,6 +100,7 @@ mod input_log;
 mod inputs;
 mod join;
 mod lifecycle;
+mod match_session;
 mod membership;
 mod packet;
 mod peers;
@@ -110,6 +112,8 @@ mod roster;
 mod roster_events;
 mod runs;
 mod scheduler;
+#[cfg(feature = "seal")]
+mod sealed;
 mod session;
 mod simulation;
 mod snapshots;
@@ -124,6 +128,7 @@ mod wire;
 mod wire_vectors;
 
 pub use announce::PROTOCOL_VERSION;
+pub use any_match::Match;
 pub use bundle::{BundleError, DesyncBundle, DesyncDiff};
 pub use config::{
     CHECKSUM_INTERVAL_FRAMES_MAX, INPUT_DELAY_FRAMES_MAX, LatePolicy, PREDICTION_FRAMES_MAX, PeerSlots,
@@ -133,12 +138,15 @@ pub use driver::{Driver, MESSAGE_STREAM, TRANSFER_STREAM};
 pub use event::{DesyncCause, PeerFault, RejectReason, SessionEvent};
 pub use game::{Game, MatchStart};
 pub use inputs::Inputs;
+pub use match_session::MatchSession;
 pub use question::{ANSWER_BYTES_MAX, CONTEXT_BYTES_MAX};
 pub use replay::{
     Corruption, Divergence, Playback, Recorder, RecorderConfig, Replay, ReplayError, ReplayInfo,
 };
 pub use request::{Request, RequestStep, SimId};
 pub use roster::{Incarnation, MatchId, RosterEntry, StreamId};
+#[cfg(feature = "seal")]
+pub use sealed::{RefusedInput, SealConfig, Sealed};
 pub use session::{Session, Tick, Transmit};
 pub use simulation::{Imported, Simulation};
 pub use snapshots::{SNAPSHOTS_EXTRA, Snapshots};

@@ -8,8 +8,7 @@ mod side_sim;
 use gaggle_kit::{Frame, Input};
 
 use crate::Inputs;
-use crate::desync::DesyncAudit;
-use crate::input_log::InputLog;
+use crate::input_log::Past;
 use crate::request::{Request, SimId};
 use crate::stats::SessionStats;
 
@@ -76,8 +75,23 @@ pub(crate) struct SimNeeds {
     /// Last frame that cannot change any more.
     pub(crate) sure: Frame,
     pub(crate) confirmed: Frame,
-    /// Whether the state must be encoded for another peer.
-    pub(crate) is_export_due: bool,
+    /// Frame whose state must be encoded for another peer, [`Frame::NEVER`] for the newest that is
+    /// final.
+    pub(crate) export_at: Option<Frame>,
+}
+
+/// States that must be kept or hashed beside those a rollback needs.
+pub(crate) trait StateSchedule {
+    /// Whether the state of this frame will be hashed.
+    fn is_check_frame(&self, frame: Frame) -> bool;
+    /// Whether the state of this frame will be retained or encoded.
+    fn keeps(&self, frame: Frame) -> bool;
+    /// Whether to retain the current state before other saves overwrite it. True once.
+    fn keep_base(&mut self, current: Frame) -> bool;
+    /// A state to hash, of the frames up to `finished`.
+    fn hash_due(&self, finished: Frame) -> Option<Frame>;
+    /// A state to retain now, each once.
+    fn keep_due(&mut self) -> Option<Frame>;
 }
 
 /// Frames a side simulation runs in one tick, few enough to keep the game smooth.
@@ -141,20 +155,20 @@ impl SimScheduler {
     #[must_use]
     pub(crate) fn next_step<I: Input>(
         &mut self,
-        log: &mut InputLog<I>,
-        audit: &mut DesyncAudit,
+        past: &mut Past<I>,
+        schedule: &mut impl StateSchedule,
         stats: &mut SessionStats,
         needs: SimNeeds,
     ) -> Option<Step> {
-        let current = log.current();
+        let current = past.current();
         if let Some(frame) = self.back_to.take() {
             self.saved = Some(frame);
             return Some(Step::Load(frame));
         }
-        if log.first_mispredicted() <= current {
-            return Some(Step::Load(self.roll_back(log, stats)));
+        if past.first_mispredicted() <= current {
+            return Some(Step::Load(self.roll_back(past, stats)));
         }
-        log.forget_future_change();
+        past.forget_future_change();
         if current < self.target {
             let next = current.next();
             // Only frames simulated on a prediction are returned to, and states to be hashed must
@@ -162,35 +176,38 @@ impl SimScheduler {
             // confirmed: these states are encoded for joiners, and saves of an older pass are
             // outdated.
             let settled = needs.sure.min(needs.confirmed);
-            let must_save = next > settled || audit.is_check_frame(current) || audit.keeps(current);
+            let must_save = next > settled || schedule.is_check_frame(current) || schedule.keeps(current);
             if self.saved != Some(current) && must_save {
                 return Some(self.save(current, stats));
             }
-            if audit.keep_base(current) {
+            if schedule.keep_base(current) {
                 // Before other saves overwrite it: a peer that catches up saves many states in a
                 // tick.
                 return Some(Step::Retain(current));
             }
-            log.advance_to(next);
+            past.advance_to(next);
             stats.frames += 1;
             return Some(Step::Advance(next));
         }
         let finished = current.min(needs.confirmed);
-        if let Some(frame) = audit.hash_due(finished) {
+        if let Some(frame) = schedule.hash_due(finished) {
             // The state may be the current one, which no later frame required to save.
             if frame == current && self.saved != Some(frame) {
                 return Some(self.save(frame, stats));
             }
             return Some(Step::Hash(frame));
         }
-        if let Some(frame) = audit.keep_due() {
+        if let Some(frame) = schedule.keep_due() {
             return Some(Step::Retain(frame));
         }
-        if needs.is_export_due {
-            if finished == current && self.saved != Some(current) {
+        if let Some(frame) = needs.export_at
+            && (frame <= finished || frame == Frame::NEVER)
+        {
+            let frame = frame.min(finished);
+            if frame == current && self.saved != Some(current) {
                 return Some(self.save(current, stats));
             }
-            return Some(Step::Export(finished));
+            return Some(Step::Export(frame));
         }
         let side = self.side.as_mut()?;
         Some(Step::Side(side.id(), side.next_step()?))
@@ -202,8 +219,8 @@ impl SimScheduler {
         Step::Save(frame)
     }
 
-    fn roll_back<I: Input>(&mut self, log: &mut InputLog<I>, stats: &mut SessionStats) -> Frame {
-        let (current, to) = (log.current(), log.first_mispredicted().previous());
+    fn roll_back<I: Input>(&mut self, past: &mut Past<I>, stats: &mut SessionStats) -> Frame {
+        let (current, to) = (past.current(), past.first_mispredicted().previous());
         let depth = current.since(to);
         stats.rollbacks += 1;
         stats.rollback_frames_last = depth;
@@ -211,39 +228,32 @@ impl SimScheduler {
         stats.frames_resimulated += u64::from(depth);
         stats.frames = stats.frames.saturating_sub(depth.into());
         self.target = self.target.max(current);
-        log.go_back(to);
+        past.go_back(to);
         self.saved = Some(to);
         to
     }
 
-    /// The request of a step, with `sim` as the id of the live simulation. Frames up to `confirmed`
-    /// cannot change; states before `agreed` are no longer needed for audits.
+    /// The request of a step, with `sim` as the id of the live simulation. `inputs` gives those of
+    /// a frame: for the live simulation, or for one beside it, which only simulates frames that
+    /// cannot change. States before `look_back` are no longer needed.
     #[inline]
     pub(crate) fn request<'a, I: Input>(
         &'a mut self,
         step: Step,
         sim: SimId,
-        log: &'a mut InputLog<I>,
-        audit: &DesyncAudit,
-        (confirmed, agreed): (Frame, Frame),
+        look_back: Frame,
+        inputs: impl FnOnce(Frame, SimId) -> Inputs<'a, I>,
     ) -> Request<'a, I> {
         match step {
             Step::Export(frame) => Request::Export { sim, frame, state: self.lend_state(frame) },
             Step::Load(frame) => Request::Load { sim, frame },
             Step::Save(frame) => Request::Save { sim, frame },
-            Step::Advance(frame) => {
-                // Confirmed inputs cannot change, so questions about them need not be remembered.
-                let inputs = match frame <= confirmed {
-                    true => past_inputs(log, audit, frame),
-                    false => log.live_inputs(frame, confirmed),
-                };
-                Request::Advance { sim, inputs }
-            }
+            Step::Advance(frame) => Request::Advance { sim, inputs: inputs(frame, SimId::Live) },
             Step::Hash(frame) => Request::Hash { sim, frame, hash: self.lend_hash(SimId::Live, frame) },
-            Step::Retain(frame) => Request::Retain { sim, frame, forget_before: audit.look_back(agreed) },
+            Step::Retain(frame) => Request::Retain { sim, frame, forget_before: look_back },
             Step::Side(sim, SideStep::Load(frame)) => Request::Load { sim, frame },
             Step::Side(sim, SideStep::Advance(frame)) => {
-                Request::Advance { sim, inputs: past_inputs(log, audit, frame) }
+                Request::Advance { sim, inputs: inputs(frame, SimId::Audit) }
             }
             Step::Side(sim, SideStep::Hash(frame)) => {
                 Request::Hash { sim, frame, hash: self.lend_hash(sim, frame) }
@@ -286,38 +296,25 @@ impl SimScheduler {
     }
 }
 
-/// Inputs of a frame that cannot change any more.
-#[inline]
-pub(crate) fn past_inputs<'a, I: Input>(
-    log: &'a InputLog<I>,
-    audit: &DesyncAudit,
-    frame: Frame,
-) -> Inputs<'a, I> {
-    Inputs::confirmed(frame, log.row(frame), audit.present_at(frame))
-}
-
 #[cfg(test)]
 mod tests {
-    use gaggle_kit::PeerId;
-
     use super::*;
     use crate::config::TimelineConfig;
-    use crate::roster::{Incarnation, StreamId};
+    use crate::desync::DesyncAudit;
 
     struct Rig {
         scheduler: SimScheduler,
-        log: InputLog<u8>,
+        past: Past<u8>,
         audit: DesyncAudit,
         stats: SessionStats,
     }
 
     impl Rig {
         fn new() -> Rig {
-            let me = StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(1) };
             let config = TimelineConfig { checksum_interval_frames: 0, ..TimelineConfig::default() };
             Rig {
                 scheduler: SimScheduler::default(),
-                log: InputLog::new(me, 1, 64, 2),
+                past: Past::new(64, 2),
                 audit: DesyncAudit::new(&config, 64),
                 stats: SessionStats::default(),
             }
@@ -325,9 +322,10 @@ mod tests {
 
         fn steps(&mut self, sure: u32, is_export_due: bool) -> Vec<Step> {
             let sure = Frame::new(sure);
-            let needs = SimNeeds { sure, confirmed: sure, is_export_due };
-            let Rig { scheduler, log, audit, stats } = self;
-            std::iter::from_fn(|| scheduler.next_step(log, audit, stats, needs)).take(9).collect()
+            let export_at = is_export_due.then_some(Frame::NEVER);
+            let needs = SimNeeds { sure, confirmed: sure, export_at };
+            let Rig { scheduler, past, audit, stats } = self;
+            std::iter::from_fn(|| scheduler.next_step(past, audit, stats, needs)).take(9).collect()
         }
     }
 
@@ -348,11 +346,11 @@ mod tests {
         rig.scheduler.begin_tick(frame(3));
         rig.steps(0, false);
         // Inputs of all frames arrive, but a roster change delays their confirmation.
-        rig.log.mispredict(frame(1));
-        let needs = SimNeeds { sure: frame(3), confirmed: frame(2), is_export_due: true };
-        let Rig { scheduler, log, audit, stats } = &mut rig;
+        rig.past.mispredict(frame(1));
+        let needs = SimNeeds { sure: frame(3), confirmed: frame(2), export_at: Some(Frame::NEVER) };
+        let Rig { scheduler, past, audit, stats } = &mut rig;
         let steps: Vec<Step> =
-            std::iter::from_fn(|| scheduler.next_step(log, audit, stats, needs)).take(6).collect();
+            std::iter::from_fn(|| scheduler.next_step(past, audit, stats, needs)).take(6).collect();
         let last = steps.iter().position(|step| *step == Step::Export(frame(2))).expect("a joiner waits");
         assert_eq!(steps[0], Step::Load(frame(0)));
         assert!(steps[..last].contains(&Step::Save(frame(2))), "{steps:?}");
@@ -363,7 +361,7 @@ mod tests {
         let (mut rig, frame) = (Rig::new(), Frame::new);
         rig.scheduler.begin_tick(frame(3));
         rig.steps(0, false);
-        rig.log.mispredict(frame(2));
+        rig.past.mispredict(frame(2));
         let steps = rig.steps(0, false);
         assert_eq!(steps[..2], [Step::Load(frame(1)), Step::Advance(frame(2))]);
         assert_eq!(steps.last(), Some(&Step::Advance(frame(3))));

@@ -337,11 +337,11 @@ impl<I: Input> Session<I> {
             return self.tick_spectating();
         }
         self.keep_time();
-        let next = self.log.current().next();
+        let next = self.log.past().current().next();
         let limit = self.sure().saturating_add(self.time.prediction_frames());
         let waits = next > limit;
         let goal = self.pace(next, waits);
-        let current = self.log.current();
+        let current = self.log.past().current();
         let waiting_for = || self.log.waiting_for();
         let plan = self.time.plan(&mut self.cx.events, current, limit, goal, waiting_for);
         let target = match plan {
@@ -400,7 +400,7 @@ impl<I: Input> Session<I> {
 
     /// Frame of the live simulation, after the requests are drained.
     pub fn current_frame(&self) -> Frame {
-        self.log.current()
+        self.log.past().current()
     }
 
     /// Last frame for which all input was known at the last tick.
@@ -412,8 +412,8 @@ impl<I: Input> Session<I> {
     /// frames between two ticks, too; the states of those are still predicted until the next tick
     /// corrects them.
     pub fn confirmed_state_frame(&self) -> Frame {
-        let corrected = self.log.first_mispredicted().previous();
-        self.membership.confirmed().min(self.log.current()).min(corrected)
+        let corrected = self.log.past().first_mispredicted().previous();
+        self.membership.confirmed().min(self.log.past().current()).min(corrected)
     }
 
     /// The newest frame for which the local players' input is fixed: input set now counts after it.
@@ -476,7 +476,7 @@ impl<I: Input> Session<I> {
             input_delay_frames: self.log.local().input_delay(),
             frame_advantage_permille: self.time.advantage_permille(),
             events_dropped: self.cx.events.lost(),
-            corrections_without_rollback: self.log.harmless(),
+            corrections_without_rollback: self.log.past().harmless(),
             entries_buffered_max: self.membership.entries_held_most(),
             ..self.cx.stats
         }

@@ -9,8 +9,8 @@ use gaggle_kit::{Frame, Slot, decode_state, encode_state, state_hash};
 
 use crate::bundle::DesyncBundle;
 use crate::config::TimelineConfig;
+use crate::match_session::MatchSession;
 use crate::request::{Request, SimId};
-use crate::session::Session;
 use crate::snapshots::Snapshots;
 use crate::transfer::STATE_BYTES_MAX;
 use crate::{Game, MatchStart};
@@ -112,7 +112,7 @@ impl<G: Game> Simulation<G> {
 
     /// Continues with another peer's state. If it replaces a wrong one, both are kept as a
     /// [bundle](Simulation::take_desync_bundle).
-    pub fn take_over(&mut self, imported: Imported<G>, session: &Session<G::Input>) {
+    pub fn take_over(&mut self, imported: Imported<G>, session: &impl MatchSession<G::Input>) {
         let Imported { game, frame, bytes } = imported;
         if session.is_recovering()
             && let Some(bundle) = self.bundle_with(session, (frame, bytes))
@@ -126,7 +126,11 @@ impl<G: Game> Simulation<G> {
         self.forget();
     }
 
-    fn bundle_with(&self, session: &Session<G::Input>, remote: (Frame, Vec<u8>)) -> Option<DesyncBundle> {
+    fn bundle_with(
+        &self,
+        session: &impl MatchSession<G::Input>,
+        remote: (Frame, Vec<u8>),
+    ) -> Option<DesyncBundle> {
         let from = remote.0;
         let local = self.confirmed_game(session).filter(|(frame, _)| *frame >= from)?;
         let slots = session.slot_count();
@@ -147,7 +151,7 @@ impl<G: Game> Simulation<G> {
 
     /// The latest state without predicted input, if it is still held: see
     /// [`Timeline::confirmed_game`](crate::Timeline::confirmed_game).
-    pub fn confirmed_game(&self, session: &Session<G::Input>) -> Option<(Frame, &G)> {
+    pub fn confirmed_game(&self, session: &impl MatchSession<G::Input>) -> Option<(Frame, &G)> {
         let frame = session.confirmed_state_frame();
         if frame == session.current_frame() {
             return Some((frame, &self.game));

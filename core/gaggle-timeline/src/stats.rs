@@ -54,6 +54,8 @@ pub struct SessionStats {
     pub input_delay_frames: u32,
     /// Frames this peer is ahead of the others, in thousandths.
     pub frame_advantage_permille: i32,
+    /// Own inputs that a referee sealed without, because they arrived too late.
+    pub inputs_refused: u64,
     /// Events that were not polled in time.
     pub events_dropped: u64,
 }

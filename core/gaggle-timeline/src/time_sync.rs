@@ -16,12 +16,16 @@ use crate::event::{Events, SessionEvent};
 use crate::roster::StreamId;
 
 use delay::DelayControl;
-use speed::{FramesQ16, Speed, frames_to_make_up};
+#[cfg(not(feature = "seal"))]
+use speed::Speed;
+use speed::{FramesQ16, frames_to_make_up};
 
 use hold_meter::OwnPace;
 
 pub(crate) use hold_meter::{HoldMeter, SLOW_SPAN};
 pub(crate) use slow::StalledTick;
+#[cfg(feature = "seal")]
+pub(crate) use speed::Speed;
 pub(crate) use speed::{Advantage, FRAME_Q16};
 pub(crate) use stall_timer::StallTimer;
 

@@ -6,6 +6,7 @@ use gaggle_kit::{Frame, Micros, Shape, Slot};
 
 use crate::bundle::DesyncBundle;
 use crate::config::SessionError;
+use crate::match_session::MatchSession;
 use crate::session::Session;
 use crate::simulation::Simulation;
 use crate::{Game, Tick};
@@ -38,14 +39,14 @@ use crate::{Game, Tick};
 /// # Ok::<(), gaggle_timeline::SessionError>(())
 /// ```
 #[derive(Debug)]
-pub struct Timeline<G: Game> {
-    session: Session<G::Input>,
+pub struct Timeline<G: Game, S = Session<<G as Game>::Input>> {
+    session: S,
     simulation: Simulation<G>,
 }
 
-impl<G: Game> Timeline<G> {
+impl<G: Game, S: MatchSession<G::Input>> Timeline<G, S> {
     /// A match that begins with this state, which must be the same on all peers.
-    pub fn new(mut session: Session<G::Input>, game: G) -> Self {
+    pub fn new(mut session: S, game: G) -> Self {
         session.set_shape(shape_of::<G>());
         let simulation = Simulation::new(session.config(), game);
         Timeline { session, simulation }
@@ -57,12 +58,12 @@ impl<G: Game> Timeline<G> {
     }
 
     /// The session, for events and counters.
-    pub fn session(&self) -> &Session<G::Input> {
+    pub fn session(&self) -> &S {
         &self.session
     }
 
     /// The session, to pass input to it and to drain its packets and events.
-    pub fn session_mut(&mut self) -> &mut Session<G::Input> {
+    pub fn session_mut(&mut self) -> &mut S {
         &mut self.session
     }
 

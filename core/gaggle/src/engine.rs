@@ -57,6 +57,13 @@ pub trait Engine: sealed::Sealed + Sized {
     #[doc(hidden)]
     fn build_id(&self, config: &RoomConfig<Self::Config>) -> Label;
 
+    /// Whether a referee on the server seals the inputs of matches: then it is the only link.
+    #[doc(hidden)]
+    fn has_referee(config: &RoomConfig<Self::Config>) -> bool {
+        let _ = config;
+        false
+    }
+
     /// Takes over settings that a player chose while `previous` was shown.
     #[doc(hidden)]
     fn keep_choices_of(&mut self, previous: &Self);

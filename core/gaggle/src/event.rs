@@ -140,6 +140,16 @@ pub enum RoomEvent {
         /// Largest size that can be sent.
         max: u64,
     },
+    /// An input of the local players arrived too late: the referee sealed its frame without it.
+    InputRefused {
+        /// Frame of the input.
+        frame: Frame,
+    },
+    /// Many inputs of the local players arrive too late to count.
+    LaggingBehind {
+        /// Thousandths of the last inputs that did not count.
+        refused_permille: u16,
+    },
     /// The round trip to a peer is longer than this match tolerates: the match runs slower than it
     /// should, and joining over such a link may fail.
     LinkTooSlow {
@@ -340,6 +350,10 @@ impl fmt::Display for RoomEvent {
                 rtt.as_millis(),
                 max.as_millis()
             ),
+            RoomEvent::InputRefused { frame } => write!(f, "your input for {frame} came too late"),
+            RoomEvent::LaggingBehind { refused_permille } => {
+                write!(f, "you lag behind: {}% of your inputs came too late", refused_permille / 10)
+            }
             RoomEvent::MatchJoined => f.write_str("you are in"),
             RoomEvent::SpectatingStarted => f.write_str("you are watching"),
             RoomEvent::PlayerJoined { name, .. } => write!(f, "{name} dropped in"),

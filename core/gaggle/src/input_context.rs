@@ -36,7 +36,7 @@ impl<'a, G: Game + Clone> InputContext<'a, GameEngine<G>> {
 
 impl<'a, I: Input> InputContext<'a, Requests<I>> {
     /// The session of the shown match.
-    pub fn session(&self) -> &'a gaggle_timeline::Session<I> {
+    pub fn session(&self) -> &'a gaggle_timeline::Match<I> {
         self.engine.session()
     }
 }

@@ -72,6 +72,9 @@ mod guide {
     struct Replica;
     #[doc = include_str!("../../../docs/guide/rooms.md")]
     struct Rooms;
+    #[cfg(feature = "seal")]
+    #[doc = include_str!("../../../docs/guide/sealed.md")]
+    struct Sealed;
     #[doc = include_str!("../../../docs/guide/spectators-and-replays.md")]
     struct SpectatorsAndReplays;
     #[doc = include_str!("../../../docs/guide/testing.md")]

@@ -15,6 +15,7 @@ mod values;
 use std::collections::VecDeque;
 
 use gaggle_kit::{Micros, PeerId, Prng, SlotSet, VecMap};
+use gaggle_link::relay::HOST_PEER;
 use gaggle_link::{Mesh, SendError, Transport};
 use gaggle_lobby::client::{Client, RequestId};
 use gaggle_lobby::message::client::{Leave, Profile};
@@ -70,8 +71,13 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Takes a message of a stream that the engine does not use.
+    /// Takes a message of a stream that the engine does not use. A referee forwards those of other
+    /// members, and names them before the content.
     pub(crate) fn receive(&mut self, from: PeerId, stream: u8, bytes: &[u8]) {
+        let (from, bytes) = match bytes.split_first_chunk::<16>().filter(|_| from == HOST_PEER) {
+            Some((sender, content)) => (PeerId::from_bytes(*sender), content),
+            None => (from, bytes),
+        };
         self.messages.receive(from, stream, bytes);
         self.values.receive(from, stream, bytes);
     }
@@ -126,6 +132,8 @@ pub struct LobbyRoom<S, P: Platform> {
     early: EarlyMessages,
     /// Number of the match for whose start the links were renewed.
     links_renewed_for: u32,
+    /// Whether the only link is to the server's referee, which forwards messages and values.
+    pub(crate) has_referee: bool,
     /// Messages and values that arrived beside the match.
     pub(crate) inbox: Inbox,
     events: VecDeque<RoomEvent>,
@@ -159,6 +167,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             results: Results::default(),
             early: EarlyMessages::default(),
             links_renewed_for: 0,
+            has_referee: false,
             inbox: Inbox::default(),
             events: VecDeque::new(),
             now,
@@ -289,8 +298,16 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Connects to every member without a link.
+    /// Connects to every member without a link, or to the referee alone.
     fn connect_to_all(&mut self) {
+        if self.has_referee {
+            // A referee closes links on which nothing is said, as before the start of a match.
+            let is_waiting = self.is_waiting();
+            if let Some(mesh) = self.mesh.as_mut().filter(|_| !is_waiting) {
+                mesh.add_server(self.now, HOST_PEER);
+            }
+            return;
+        }
         let Some(room) = self.lobby_client.as_ref().and_then(Client::room) else { return };
         let members: Vec<PeerId> = room.members.iter().map(|member| member.peer).collect();
         members.into_iter().for_each(|peer| self.connect_to(peer));
@@ -298,7 +315,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     fn connect_to(&mut self, peer: PeerId) {
         let Some((_, local)) = self.reservation else { return };
-        let is_wanted = peer != local && !self.is_shunned(peer);
+        let is_wanted = peer != local && !self.has_referee && !self.is_shunned(peer);
         if let Some(mesh) = self.mesh.as_mut().filter(|mesh| is_wanted && !mesh.peers().contains(&peer)) {
             mesh.add_peer(self.now, peer);
         }
@@ -308,6 +325,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     /// reject it.
     pub(crate) fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
         match &mut self.mesh {
+            Some(links) if self.has_referee => messages::send_through(self.now, links, to, bytes),
             Some(links) => messages::send(self.now, links, to, bytes),
             None => to.map_or(Ok(()), |peer| Err(SendError::NotConnected { peer })),
         }

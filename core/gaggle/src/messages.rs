@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use gaggle_kit::{Micros, PeerId};
+use gaggle_link::relay::HOST_PEER;
 use gaggle_link::{Channel, SendError, Transport};
 
 /// Reliable stream of these messages. Engines use the streams below 16.
@@ -57,6 +58,20 @@ pub(crate) fn send(
         Some(peer) => links.send(now, peer, Channel::Reliable(STREAM), bytes),
         None => links.broadcast(now, Channel::Reliable(STREAM), bytes),
     }
+}
+
+/// Sends through a referee: the recipient's name goes before the content, zeros for all.
+pub(crate) fn send_through(
+    now: Micros,
+    links: &mut impl Transport,
+    to: Option<PeerId>,
+    bytes: &[u8],
+) -> Result<(), SendError> {
+    if bytes.len() > MESSAGE_BYTES_MAX {
+        return Err(SendError::TooLarge { bytes: bytes.len(), max: MESSAGE_BYTES_MAX });
+    }
+    let recipient = to.map_or([0; 16], |peer| *peer.as_bytes());
+    links.send(now, HOST_PEER, Channel::Reliable(STREAM), &[&recipient[..], bytes].concat())
 }
 
 #[cfg(test)]

@@ -103,8 +103,9 @@ impl<E: Engine, P: Platform> Room<E, P> {
     ) -> Result<Room<E, P>, E::Error> {
         let mut rng = Prng::new(seed);
         let engine = E::create(now, &config, content, &mut rng)?;
-        let build_id = engine.build_id(&config);
+        let (build_id, has_referee) = (engine.build_id(&config), E::has_referee(&config));
         let mut lobby_room = LobbyRoom::new(now, config, build_id, platform, rng);
+        lobby_room.has_referee = has_referee;
         lobby_room.look_for_others(false);
         Ok(Room { lobby_room, engine })
     }

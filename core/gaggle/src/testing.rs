@@ -41,11 +41,15 @@
 mod lobby;
 mod mesh;
 mod platform;
+#[cfg(feature = "seal")]
+mod referee;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gaggle_kit::{Micros, PeerId};
+#[cfg(feature = "seal")]
+use gaggle_link::relay::HOST_PEER;
 use gaggle_link::sim::{Conditions, NetChange, SimNet};
 use gaggle_lobby::MatchRecord;
 use gaggle_lobby::client::ClientConfig;
@@ -87,6 +91,9 @@ pub struct SimLobby {
     shared: Held<Shared>,
     net: Held<SimNet>,
     ids: Arc<Vec<PeerId>>,
+    peers: usize,
+    #[cfg(feature = "seal")]
+    referee: Option<referee::SimReferee>,
 }
 
 impl SimLobby {
@@ -94,10 +101,45 @@ impl SimLobby {
     /// limits and offers every game with drop-in; its players may sign in with the token `token of
     /// NAME`. See [`SimLobby::with_rules`].
     pub fn new(peers: usize, seed: u64, conditions: Conditions) -> SimLobby {
+        SimLobby::with_servers(peers, 0, seed, conditions)
+    }
+
+    /// As [`SimLobby::new`], with a referee at the lobby's server for one room: its links have the
+    /// same conditions.
+    #[cfg(feature = "seal")]
+    pub fn with_referee(peers: usize, seed: u64, conditions: Conditions) -> SimLobby {
+        let mut lobby = SimLobby::with_servers(peers, 1, seed, conditions);
+        lobby.shared.lock().peers.insert(HOST_PEER, peers);
+        let (shared, ids) = (lobby.shared.clone(), Arc::clone(&lobby.ids));
+        let carrier = lobby.net.lock().carrier(peers);
+        lobby.referee = Some(referee::SimReferee::new(carrier, shared, ids));
+        lobby
+    }
+
+    /// Stops the referee's server, or starts it again: from its journal, or without one from what
+    /// the players hold.
+    ///
+    /// # Panics
+    /// If the lobby was made without a referee.
+    #[cfg(feature = "seal")]
+    pub fn restart_referee(&mut self, with_journal: bool) {
+        let (index, now) = (self.peers, self.now());
+        let carrier = self.net.lock().restarted_carrier(index);
+        let referee = self.referee.as_mut().expect("made by with_referee");
+        referee.restart(now, carrier, with_journal);
+        let mut shared = self.shared.lock();
+        let pairs: Vec<_> = shared.connected.iter().copied().filter(|pair| pair.1 == index).collect();
+        for pair in pairs {
+            self.net.lock().apply(&NetChange::Disconnect(pair.0, pair.1));
+            shared.opening.push((now + FRAME, pair));
+        }
+    }
+
+    fn with_servers(peers: usize, servers: usize, seed: u64, conditions: Conditions) -> SimLobby {
         let rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
-        let net = SimNet::unconnected(peers, seed);
+        let net = SimNet::unconnected(peers + servers, seed);
         net.set_all(conditions);
-        let ids = Arc::new((0..peers).map(|peer| net.id(peer)).collect());
+        let ids = Arc::new((0..peers + servers).map(|peer| net.id(peer)).collect());
         let shared = Shared {
             now: Micros::ZERO,
             lobby_up: true,
@@ -117,8 +159,16 @@ impl SimLobby {
             in_vain: BTreeSet::new(),
             crashing: false,
             observed: Observed::default(),
+            tickets: BTreeMap::new(),
         };
-        SimLobby { shared: Held::new(shared), net: Held::new(net), ids }
+        SimLobby {
+            shared: Held::new(shared),
+            net: Held::new(net),
+            ids,
+            peers,
+            #[cfg(feature = "seal")]
+            referee: None,
+        }
     }
 
     /// The same with other rules of the lobby: modes, matchmaking, times, limits. Call it before
@@ -161,6 +211,11 @@ impl SimLobby {
             net.apply(&NetChange::Connect(a, b));
         }
         net.advance(FRAME);
+        drop(net);
+        #[cfg(feature = "seal")]
+        if let Some(referee) = &mut self.referee {
+            referee.advance(now);
+        }
         now
     }
 
@@ -169,7 +224,7 @@ impl SimLobby {
         let until = self.now() + time;
         while self.now() < until {
             let now = self.advance();
-            (0..self.ids.len()).for_each(|peer| update(peer, now));
+            (0..self.peers).for_each(|peer| update(peer, now));
         }
     }
 

@@ -3,15 +3,20 @@
 //! Called by the engine. Absent: rules.
 
 use gaggle_kit::Slot;
-use gaggle_timeline::{Game, Inputs};
+use gaggle_timeline::{Game, Inputs, MatchStart};
 
 use crate::course::Phase;
 use crate::goose::SEATS;
 use crate::pad::Pad;
-use crate::{Goose, Skein};
+use crate::{Goose, Setup, Skein};
 
 impl Game for Skein {
     type Input = Pad;
+
+    /// An empty sky of the room's mode, in which all players appear in the first frame.
+    fn on_start(&mut self, start: &MatchStart<'_>) {
+        *self = Skein::new(Setup::of(start.settings), start.seed);
+    }
 
     fn tick(&mut self, inputs: &Inputs<'_, Pad>) {
         let present = std::array::from_fn(|seat| inputs.is_present(Slot::at(seat)));
@@ -29,8 +34,22 @@ impl Game for Skein {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Setup;
-    use gaggle_kit::encode_state;
+    use crate::Mode;
+    use gaggle_kit::{SlotSet, encode_state};
+
+    #[test]
+    fn start_takes_mode_and_seed_from_room() {
+        let started = |settings| {
+            let mut game = Skein::new(Setup { stage: 4, ..Setup::default() }, 1);
+            let slots = SlotSet::of(Slot::at(0));
+            game.on_start(&MatchStart { seed: 7, round: 2, slots, settings });
+            game
+        };
+        let flight = started("{}");
+        assert_eq!(flight, Skein::new(Setup::default(), 7));
+        let long = started(r#"{"mode": "long","slow":"off"}"#);
+        assert_eq!(long.setup, Setup { mode: Mode::Long, ..Setup::default() });
+    }
 
     #[test]
     fn state_has_at_most_sixteen_kilobytes() {

@@ -36,7 +36,7 @@ use gaggle_kit::{Prng, State};
 pub use course::{Course, Lead, Phase};
 pub use goose::{FLOCK, Flight, Goose, SEATS, Seat};
 pub use honk::{COST as HONK_COST, radius as ring_radius};
-pub use lockstep::timeline_config;
+pub use lockstep::{LOOSEN_FRAMES, timeline_config};
 pub use pad::Pad;
 
 use cue::{Mark, Marks};
@@ -71,6 +71,16 @@ pub struct Setup {
     /// Wave to begin with, 0 to 7; 8 is the boss.
     #[state(range = 0..=8)]
     pub wave: u8,
+}
+
+impl Setup {
+    /// The setup of a match that starts in a room with these settings: a JSON object of its host,
+    /// whose word `long` names the mode. Without it, one flight.
+    pub fn of(settings: &str) -> Setup {
+        const LONG: &[u8] = br#""long""#;
+        let is_long = settings.as_bytes().windows(LONG.len()).any(|part| part == LONG);
+        Setup { mode: if is_long { Mode::Long } else { Mode::Flight }, ..Setup::default() }
+    }
 }
 
 impl Default for Setup {

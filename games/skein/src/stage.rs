@@ -14,6 +14,7 @@ mod figures;
 mod hern;
 mod hud;
 mod land;
+mod roost;
 mod sounds;
 #[rustfmt::skip] // The data is a picture.
 mod sprites;
@@ -28,6 +29,7 @@ use backdrop::{Backdrop, DAWN_STEPS, Sky};
 use bosses::BossArt;
 use figures::Figures;
 
+pub use roost::{Roosting, place as roost_place};
 pub use sounds::{RECIPES, recipe};
 
 /// Names of the stages, in their order.

@@ -12,6 +12,9 @@ use skein::{Flight, SEATS, Seat, Setup, Skein, timeline_config};
 
 type Room = GameRoom<Skein, SimPlatform>;
 
+/// Time between two updates of a slow peer: each makes up for ten ticks at most, half of those
+/// that are due.
+const HALF_SPEED: Micros = Micros::from_millis(333);
 /// Frames from one comparison of states to the next.
 const COMPARED: u32 = 32;
 
@@ -26,6 +29,8 @@ struct Company {
     /// States that were compared.
     compared: u64,
     asleep: Option<usize>,
+    /// A peer that computes half of its ticks, and when it did last.
+    slow: Option<(usize, Micros)>,
 }
 
 impl Company {
@@ -45,7 +50,7 @@ impl Company {
         let rooms = rooms.collect();
         let bots = (0..SEATS).map(|seat| Bot::new(seat, Strength::Steady, seed)).collect();
         let (events, hashes) = (vec![Vec::new(); SEATS], BTreeMap::new());
-        let mut company = Company { net, rooms, bots, events, hashes, compared: 0, asleep: None };
+        let mut company = Company { net, rooms, bots, events, hashes, compared: 0, asleep: None, slow: None };
         for _ in 0..60 {
             company.run_ms(250);
             if (0..SEATS).all(|peer| company.is_together(peer)) {
@@ -69,9 +74,15 @@ impl Company {
     }
 
     fn run_ms(&mut self, ms: u64) {
-        let Company { net, rooms, bots, events, hashes, compared, asleep } = self;
+        let Company { net, rooms, bots, events, hashes, compared, asleep, slow } = self;
         net.run_for(Micros::from_millis(ms), |peer, now| {
             let Some(room) = rooms[peer].as_mut().filter(|_| *asleep != Some(peer)) else { return };
+            if let Some((_, last)) = slow.as_mut().filter(|(slow, _)| *slow == peer) {
+                if now.since(*last) < HALF_SPEED {
+                    return;
+                }
+                *last = now;
+            }
             if let Some(slot) = room.local_slots().lowest() {
                 if bots[peer].seat() != slot.index() {
                     bots[peer] = Bot::new(slot.index(), Strength::Steady, peer as u64);
@@ -218,6 +229,42 @@ fn crashed_peer_is_flown_by_autopilot_after_two_seconds() {
     let flew = before.flight != Flight::Flying || before.spot() != after.spot();
     assert!(flew, "the autopilot steers: {before:?}");
     company.expect_equal(5 * 5);
+}
+
+/// One machine computes half of its frames: it is named, taken off, and the others play on.
+#[test]
+fn half_speed_peer_is_taken_off_and_flown_by_autopilot() {
+    let mut company = Company::of(&timeline_config(), 29, Conditions::latency_ms(40));
+    let slot = company.room(5).local_slots().lowest().expect("it plays").index();
+    company.slow = Some((5, Micros::ZERO));
+    let (mut seconds, before) = (0, company.frames()[0]);
+    while company.room(0).game().geese[slot].seat == Seat::Person {
+        company.run_ms(1_000);
+        seconds += 1;
+        assert!(seconds <= 15, "all wait for it: {:?}", company.frames());
+    }
+    let held = company.frames()[0] - before;
+    assert!(held < 50 * seconds, "{held} frames in {seconds} s: it was never slow");
+    // Those who wait most read its name first, and it is off before all have waited that long.
+    let is_told = |local: bool| {
+        move |event: &&RoomEvent| match event {
+            RoomEvent::SlowPlayer { name, is_local, .. } => *is_local == local && name == "Peer 5",
+            _ => false,
+        }
+    };
+    assert_eq!(company.events[5].iter().filter(is_told(true)).count(), 1, "{:?}", company.events[5]);
+    let named = company.events[..5].iter().filter(|events| events.iter().any(|event| is_told(false)(&event)));
+    assert!(named.count() > 0, "{:?}", company.events);
+    let left = |event: &RoomEvent| matches!(event, RoomEvent::PlayerLeft { .. });
+    assert_eq!(company.count(left), 5, "all others see it go: {:?}", company.events);
+    let frames = company.frames();
+    company.run_ms(60_000);
+    for peer in 0..5 {
+        let played = company.frames()[peer] - frames[peer];
+        assert!(played >= 52 * 60, "{peer} played {played} frames in a minute");
+    }
+    let desync = |event: &RoomEvent| matches!(event, RoomEvent::DesyncDetected { .. });
+    assert_eq!(company.count(desync), 0);
 }
 
 /// Round trips of 40 to 160 ms between six players, jitter 20 ms, loss 3 %. Returns the slowest

@@ -70,6 +70,8 @@ pub fn bundle_example(workspace: &Path, package: &str, example: &str, out: &Path
 pub fn bundle_arcade(workspace: &Path, out: &Path, base: &str, kind: Build) -> Result<(), String> {
     let folder = workspace.join("apps/arcade");
     let built = build(workspace, kind, "arcade", &["--bins"])?;
+    // Games whose host starts the matches, with code that the pages of others need not carry.
+    build(workspace, kind, "arcade", &["--bin", "arcade-skein", "--features", "host-starts"])?;
     let finish = match kind {
         Build::Small => Finish { panics: Panics::Trap, is_short: true },
         Build::Local => Finish { panics: Panics::Report, is_short: false },

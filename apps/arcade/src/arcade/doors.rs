@@ -52,7 +52,8 @@ impl Arcade {
     /// players.
     pub fn blur(&mut self) {
         self.controls.release_all();
-        if self.screen == Screen::Flying && !self.cabinet.room().has_company() && !self.is_watching() {
+        let is_alone = !self.cabinet.room().has_company() && !self.is_in_lobby();
+        if self.screen == Screen::Flying && is_alone && !self.is_watching() {
             self.pause();
             self.shelf.blurred_in_flight = true;
         }
@@ -126,7 +127,8 @@ impl Arcade {
     /// Opens a room for friends, with the invitation panel.
     pub(super) fn open_for_friends(&mut self) {
         self.take_off(1, JoinTarget::CreatePrivate);
-        self.inviting.is_wanted = true;
+        // The lobby of a room has the invitation itself.
+        self.inviting.is_wanted = self.lobby.is_none();
     }
 
     /// Restarts in a new room of this player.
@@ -262,7 +264,9 @@ impl Arcade {
                 return !std::mem::take(&mut self.shelf.shows_top);
             }
             _ if self.is_inviting() => self.close_invite(),
-            Screen::Flying if !self.is_watching() && !self.is_board_up() => self.pause(),
+            Screen::Flying if !self.is_watching() && !self.is_board_up() && !self.is_in_lobby() => {
+                self.pause();
+            }
             Screen::Help => self.screen = self.behind,
             Screen::Replay | Screen::Flying | Screen::Paused => self.take_key_home(),
         }

@@ -4,7 +4,7 @@
 use gaggle::{Micros, Slot};
 use gaggle_scene::{Scene, View, palette};
 
-use crate::cabinet::Looks;
+use crate::cabinet::{Looks, Standing};
 use crate::key_hints;
 use crate::toasts::Spot;
 
@@ -34,6 +34,9 @@ const PAUSED: [(&str, &str); 5] =
 /// The same where matches are recorded.
 const PAUSED_RECORDED: [(&str, &str); 6] =
     [PAUSED[0], PAUSED[1], PAUSED[2], PAUSED[3], ("S", "save the replay"), PAUSED[4]];
+/// The same where the input delay is a choice.
+const PAUSED_DELAYED: [(&str, &str); 7] =
+    [PAUSED[0], PAUSED[1], PAUSED[2], PAUSED[3], PAUSED_RECORDED[4], ("D", "another input delay"), PAUSED[4]];
 /// The same after a desync in which the local state was wrong.
 const PAUSED_DIFFERED: [(&str, &str); 7] = [
     PAUSED[0],
@@ -93,7 +96,7 @@ impl Arcade {
     pub(super) fn draw(&mut self) {
         let show = self.shown();
         let (names, bars) = self.seats();
-        let standing = self.cabinet.standing();
+        let standing = Standing { board: self.is_board_up(), ..self.cabinet.standing() };
         let looks = Looks {
             names: &names,
             own: self.cabinet.room().local_slots(),
@@ -106,7 +109,9 @@ impl Arcade {
             curious: self.net.detail != NetDetail::Off,
             between: self.pace.alpha_permille() as f32 / 1_000.0,
         };
-        self.cabinet.draw(show, &looks, &mut self.scene);
+        if !self.draw_roost() {
+            self.cabinet.draw(show, &looks, &mut self.scene);
+        }
         self.canvas.paint(&self.scene, self.cabinet.album());
         if let Some(around) = self.cabinet.liveliest().filter(|_| self.screen == Screen::Menu) {
             self.menu.show(&self.canvas, around);
@@ -128,7 +133,7 @@ impl Arcade {
     }
 
     pub(super) fn has_thumbs(&self) -> bool {
-        self.touch.used && !self.is_watching()
+        self.touch.used && !self.is_watching() && !self.is_in_lobby()
     }
 
     /// The scores after a match as text; none while they are not shown.
@@ -149,9 +154,11 @@ impl Arcade {
         let match_number = players.iter().map(|line| u64::from(line.score)).sum();
         let facts = ScoreFacts {
             mode: if trial { "Trial" } else { self.cabinet.about().modes[self.menu.mode].1 },
+            level: self.cabinet.about().columns.0,
             wave: self.cabinet.standing().level,
             line: self.cabinet.closing_line(match_number),
             players: &players,
+            columns: self.cabinet.about().columns.1,
             board: board.as_deref(),
             board_note: match (self.shelf.server_lost, trial, is_best) {
                 (true, ..) => "The lobby is out.",
@@ -213,6 +220,7 @@ impl Arcade {
             Screen::Flying if self.is_joining_shown() => {
                 self.joining(|facts, view| draw_joining(over, view, facts));
             }
+            Screen::Flying if self.is_in_lobby() => self.draw_lobby(over),
             Screen::Flying => {
                 self.draw_room_line(over);
                 self.draw_emotes(over);
@@ -347,6 +355,7 @@ impl Arcade {
         // Without a room there is nothing to link to.
         let keys: &[_] = match self.cabinet.about().has_replays {
             true if self.shelf.bundle.is_some() => &PAUSED_DIFFERED,
+            true if self.has_lobby() => &PAUSED_DELAYED,
             true => &PAUSED_RECORDED,
             false => &PAUSED,
         };

@@ -75,10 +75,22 @@ impl Arcade {
             ..NetFacts::default()
         };
         let depth = match self.cabinet.room().report() {
-            EngineReport::Timeline { frame, window, input_delay, guessed, rollbacks, depth_last, .. } => {
+            EngineReport::Timeline {
+                frame,
+                window,
+                input_delay,
+                guessed,
+                rollbacks,
+                depth_last,
+                stalled,
+                ..
+            } => {
                 (facts.frame, facts.rollback_window) = (frame, window);
                 (facts.input_delay, facts.guessed) = (input_delay, guessed);
-                self.shelf.rates.rollback_depth(rollbacks, depth_last)
+                (facts.delay_is_fixed, facts.stalled) = (self.chosen_delay().is_some(), stalled);
+                let (count, depth) =
+                    if crate::HAS_LOBBY && window == 0 { (stalled, 1) } else { (rollbacks, depth_last) };
+                self.shelf.rates.rollback_depth(count, depth)
             }
             EngineReport::Shared { frame, lines } => {
                 (facts.frame, facts.shared) = (frame, lines);

@@ -39,7 +39,7 @@ impl Arcade {
             self.invite();
             return;
         }
-        if self.tap_emotes(x, y) {
+        if self.tap_lobby(x, y) || self.tap_emotes(x, y) {
             return;
         }
         if self.screen == Screen::Flying && self.is_joining_shown() && self.asks_to_stay_alone(x, y) {
@@ -115,6 +115,7 @@ impl Arcade {
             Some("S") => self.save_replay(),
             Some("X") => self.save_bundle(),
             Some("C") => self.invite(),
+            Some("D") => self.next_delay(),
             _ => self.fly_on(),
         }
     }
@@ -156,6 +157,9 @@ impl Arcade {
         }
         if self.asks_to_invite(x, y) || self.screen == Screen::Menu && self.shelf.shows_top {
             return true;
+        }
+        if self.is_in_lobby() {
+            return self.is_lobby_button_at(x, y);
         }
         if let Some(answer) = self.emotes_answer(x, y) {
             return answer;

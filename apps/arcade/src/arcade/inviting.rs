@@ -51,8 +51,8 @@ impl Arcade {
         let query = self.query(&format!("room={code}"));
         let Inviting { address, can_share, .. } = &self.inviting;
         let panel = Invite::new(code, format!("{address}?{query}"), *can_share);
-        let waits =
-            self.screen == Screen::Flying && !self.cabinet.room().has_company() && !self.is_watching();
+        let is_alone = !self.cabinet.room().has_company() && !self.is_in_lobby();
+        let waits = self.screen == Screen::Flying && is_alone && !self.is_watching();
         if waits {
             self.pause();
         }
@@ -206,7 +206,8 @@ impl Arcade {
 
     /// Whether a tap at a pixel of the screen opens the invitation.
     pub(super) fn asks_to_invite(&mut self, x: i32, y: i32) -> bool {
-        let shown = self.screen == Screen::Flying && !self.is_joining_shown() && !self.is_watching();
+        let shown = self.screen == Screen::Flying && !self.is_in_lobby();
+        let shown = shown && !self.is_joining_shown() && !self.is_watching();
         if !shown || self.room_code().is_none() {
             return false;
         }

@@ -320,6 +320,7 @@ impl Arcade {
             }
             RoomEvent::BranchAbandoned => self.keep_bundle(),
             RoomEvent::MatchJoined | RoomEvent::SpectatingStarted => {
+                self.leave_lobby();
                 self.listen_anew();
                 self.invite_if_wanted();
             }

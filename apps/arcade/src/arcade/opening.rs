@@ -33,6 +33,8 @@ pub struct Opening {
     pub palette: Option<String>,
     /// Chosen keys as they were [stored](crate::Keep).
     pub keys: Option<String>,
+    /// Chosen input delays as they were [stored](crate::Keep).
+    pub delays: Option<String>,
     /// The room this tab was in when it was closed or reloaded, as it was [stored](crate::Keep).
     pub return_to: Option<String>,
     /// Whether an earlier page of this tab was closed properly: a reservation it still has belongs
@@ -42,6 +44,8 @@ pub struct Opening {
     pub touch: bool,
 }
 
+/// Width of worlds whose pixels are as small as those of words.
+const FINE_WORLD: i32 = 640;
 /// World pixels that a line of text needs above the world.
 const NAME_ROWS: i32 = 9;
 
@@ -52,7 +56,9 @@ pub(crate) fn fit(width: i32, height: i32, ratio: f32, world: (i32, i32)) -> Vie
     let readable = (11.0 * ratio / 7.0).ceil() as i32;
     // On a screen too small for that, text is small.
     let room = (view.width / 160).max(1);
-    let word_scale = view.word_scale.max(readable.min(room));
+    // Where the world itself has many pixels, its words are as fine as its picture.
+    let fine = if world.0 >= FINE_WORLD { view.scale } else { view.word_scale };
+    let word_scale = fine.max(readable.min(room));
     let mut view = View::at_scale(view.width, view.height, world.0, world.1, view.scale, word_scale);
     // The few remaining rows are all above the world, where names are drawn.
     let over = view.art_height - world.1;
@@ -79,4 +85,24 @@ pub(crate) fn make_room_for_thumbs(view: View, world: (i32, i32)) -> (View, i32)
         }
     }
     (view, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_fine_world_have_its_pixels() {
+        for (width, height, ratio, scale, words) in [
+            (1_280, 720, 1.0, 2, 2),
+            (1_920, 1_080, 1.0, 3, 3),
+            (2_560, 1_440, 1.0, 4, 4),
+            (640, 1_385, 1.64, 1, 3),
+        ] {
+            let view = fit(width, height, ratio, (640, 360));
+            assert_eq!((view.scale, view.word_scale), (scale, words), "{width}×{height}");
+        }
+        assert_eq!(fit(1_920, 1_080, 1.0, (384, 216)).word_scale, 3);
+        assert_eq!(fit(1_280, 720, 1.0, (384, 216)).word_scale, 2);
+    }
 }

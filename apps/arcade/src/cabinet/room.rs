@@ -1,6 +1,6 @@
 //! Methods of every cabinet's room beyond [`AnyRoom`]. `Arcade` calls them. Absent: rules of games.
 
-use gaggle::{AnyRoom, Game, GameRoom, PeerId, Platform, Slot, World, WorldRoom};
+use gaggle::{AnyRoom, Game, GameRoom, HostCommand, PeerId, Platform, Slot, SlowPolicy, World, WorldRoom};
 
 /// Engine figures for the overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,39 @@ pub trait CabinetRoom: AnyRoom {
     }
     /// Engine figures for the overlay.
     fn report(&self) -> EngineReport;
+}
+
+/// What the arcade needs of a room whose host starts the matches. Only cabinets of such games offer
+/// it, so that pages of others have none of it.
+pub trait HostedRoom: CabinetRoom {
+    /// Says whether the local players are ready.
+    fn set_ready(&mut self, ready: bool);
+    /// Executes a command of the host; nothing if this peer is not the host.
+    fn command(&mut self, command: HostCommand);
+    /// Sets what happens to slow players.
+    fn set_slow_policy(&mut self, policy: SlowPolicy);
+    /// Fixes the input delay in frames, or lets it adapt. False if the game does not permit it.
+    fn set_input_delay(&mut self, frames: Option<u32>) -> bool;
+}
+
+impl<G: Game + Clone, P: Platform> HostedRoom for GameRoom<G, P> {
+    fn set_ready(&mut self, ready: bool) {
+        GameRoom::set_ready(self, ready);
+    }
+
+    fn command(&mut self, command: HostCommand) {
+        // Another member may have become the host a moment ago.
+        let _ = self.host_command(command);
+    }
+
+    fn set_slow_policy(&mut self, policy: SlowPolicy) {
+        // Rooms of these games permit every policy that their lobby offers.
+        let _ = GameRoom::set_slow_policy(self, policy);
+    }
+
+    fn set_input_delay(&mut self, frames: Option<u32>) -> bool {
+        GameRoom::set_input_delay(self, frames).is_ok()
+    }
 }
 
 impl<G: Game + Clone, P: Platform> CabinetRoom for GameRoom<G, P> {

@@ -45,6 +45,7 @@ pub const ABOUT: About = About {
     has_four_ways: false,
     action: "FIRE",
     turn: Some("TURN"),
+    columns: ("Wave", &[]),
     help_pages: PAGES.len(),
     help: |page| (PAGES[page % PAGES.len()].title, PAGES[page % PAGES.len()].line),
     recipes: &RECIPES,

@@ -1,8 +1,6 @@
 //! Gander in the arcade: knights on geese, up to four, on a timeline. `cabinets` opens it. Absent:
 //! menu, panels, keys.
 
-mod cinema;
-
 use std::fmt::Write;
 
 use gaggle::kit::state_hash;
@@ -15,10 +13,10 @@ use gander::howto::{HowTo, PAGES};
 use gander::stage::{Audience, RECIPES, Stage};
 use gander::{Gander, Mode, Pad, Phase, Player, SEATS, Seat, Setup};
 
+use super::cinema::{Cinema, Shown};
 use crate::cabinet::{About, Cabinet, CabinetRoom, Looks, Parts, Show, Standing, Start, Tape};
 use crate::score_board::dry_line;
 use crate::{Held, PlayerLine};
-use cinema::Cinema;
 
 /// Facts about gander.
 pub const ABOUT: About = About {
@@ -42,6 +40,7 @@ pub const ABOUT: About = About {
     has_four_ways: false,
     action: "FLAP",
     turn: None,
+    columns: ("Wave", &["falls"]),
     help_pages: PAGES.len(),
     help: |page| (PAGES[page % PAGES.len()].title, PAGES[page % PAGES.len()].line),
     recipes: &RECIPES,
@@ -56,7 +55,7 @@ pub struct GanderCabinet<P: Platform> {
     stage: Stage,
     attract: Attract,
     how_to: HowTo,
-    cinema: Option<Cinema>,
+    cinema: Option<Cinema<Gander>>,
     players: usize,
     bots: Vec<Bot>,
     seed: u64,
@@ -252,7 +251,7 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
         let line = |(seat, player): (usize, &Player)| PlayerLine {
             seat,
             score: player.score,
-            falls: player.tally.falls,
+            figures: vec![player.tally.falls.to_string()],
             remark: remark(player),
             ..PlayerLine::default()
         };
@@ -340,6 +339,18 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
             let ((frame, last), hash) = (cinema.position(), state_hash(cinema.states().0));
             let _ = write!(out, ",\"replay\":[{frame},{last},\"{hash:016x}\"]");
         }
+    }
+}
+
+impl Shown for Gander {
+    const FINGERPRINT: u64 = gander::FINGERPRINT;
+
+    fn level(&self) -> u16 {
+        self.wave.number
+    }
+
+    fn falls(&self) -> Vec<u16> {
+        self.players.iter().map(|player| player.tally.falls).collect()
     }
 }
 

@@ -36,6 +36,7 @@ pub const ABOUT: About = About {
     has_four_ways: true,
     action: "TOW",
     turn: None,
+    columns: ("Wave", &[]),
     help_pages: PAGES.len(),
     help: |page| (PAGES[page % PAGES.len()].title, PAGES[page % PAGES.len()].line),
     recipes: &RECIPES,
@@ -140,7 +141,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
 
     fn hold(&mut self, player: usize, held: Held) {
         if player == 0 {
-            let Held { left, right, up, down, action } = held;
+            let Held { left, right, up, down, action, .. } = held;
             self.room.set_input(0, Pad { left, right, up, down, hand: action });
         }
     }

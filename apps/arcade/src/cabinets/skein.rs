@@ -5,18 +5,18 @@
 use std::fmt::Write;
 
 use gaggle::kit::state_hash;
-use gaggle::timeline::TimelineConfig;
-use gaggle::{GameRoom, JoinTarget, Micros, Platform, RoomConfig, Slot, SlotSet};
+use gaggle::{GameRoom, JoinTarget, Micros, Platform, RoomConfig, Slot, SlotSet, StartMode};
 use gaggle_scene::{Album, Scene, View};
 use skein::attract::Attract;
 use skein::bots::{Bot, Strength};
 use skein::howto::{HowTo, PAGES};
 use skein::sky::{HEIGHT, PX, WIDTH};
-use skein::stage::{Audience, RECIPES, STAGE_NAMES, Stage};
-use skein::{Flight, Goose, Mode, Pad, Phase, SEATS, SPARES_USUAL, Setup, Skein};
+use skein::stage::{Audience, RECIPES, Roosting, STAGE_NAMES, Stage};
+use skein::{Flight, Goose, Mode, Pad, Phase, SEATS, SPARES_USUAL, Setup, Skein, results};
 
-use crate::cabinet::{About, Cabinet, CabinetRoom, Looks, Parts, Show, Standing, Start};
-use crate::{Held, PlayerLine};
+use super::cinema::{Cinema, Shown};
+use crate::cabinet::{About, Cabinet, CabinetRoom, HostedRoom, Looks, Parts, Show, Standing, Start, Tape};
+use crate::{Held, PlayerLine, Waiting};
 
 /// Facts about skein.
 pub const ABOUT: About = About {
@@ -24,7 +24,7 @@ pub const ABOUT: About = About {
     world: (WIDTH, HEIGHT),
     seats: SEATS,
     players_here: 2,
-    has_replays: false,
+    has_replays: true,
     aside: &["You stepped aside. Your goose flies on by itself.", "It is yours again until the next roost."],
     has_bots: true,
     modes: &[("flight", "Flight"), ("long", "Long flight")],
@@ -32,9 +32,9 @@ pub const ABOUT: About = About {
     place: "the flight",
     arrival: "You come in from the left.",
     keys: &[
-        &[("← → ↑ ↓", "or A D W S fly"), ("Space", "honks")],
-        &[("A D W S", "fly"), ("Space", "honks")],
-        &[("← → ↑ ↓", "fly"), ("Enter", "honks")],
+        &[("← → ↑ ↓", "or A D W S fly"), ("Space", "honks"), ("Shift", "or X tucks")],
+        &[("A D W S", "fly"), ("Space", "honks"), ("X", "tucks")],
+        &[("← → ↑ ↓", "fly"), ("right Shift", "honks"), ("U", "tucks")],
     ],
     own_keys: &[
         (0, "flying left"),
@@ -42,10 +42,12 @@ pub const ABOUT: About = About {
         (2, "flying up"),
         (3, "flying down"),
         (4, "honking"),
+        (5, "tucking"),
     ],
     has_four_ways: true,
     action: "HONK",
     turn: None,
+    columns: ("Stage", &["catches", "falls", "at the point"]),
     help_pages: PAGES.len(),
     help: |page| (PAGES[page % PAGES.len()].title, PAGES[page % PAGES.len()].line),
     recipes: &RECIPES,
@@ -53,8 +55,6 @@ pub const ABOUT: About = About {
 
 /// How long the end of a run is shown before the scores, in frames.
 const OVER_LOOK_FRAMES: u16 = 120;
-/// A peer silent for this long is flown by the autopilot.
-const TIMEOUT: Micros = Micros::from_secs(2);
 
 /// Skein with its room.
 pub struct SkeinCabinet<P: Platform> {
@@ -62,22 +62,10 @@ pub struct SkeinCabinet<P: Platform> {
     stage: Stage,
     attract: Attract,
     how_to: HowTo,
+    cinema: Option<Cinema<Skein>>,
     players: usize,
     bots: Vec<Bot>,
     seed: u64,
-}
-
-/// Settings for lockstep: no frame is predicted, and every frame waits for all peers.
-fn lockstep(config: &mut TimelineConfig) {
-    let slot_count = config.slot_count;
-    *config = TimelineConfig {
-        game_fingerprint: skein::FINGERPRINT,
-        send_every_frame: true,
-        interrupted_after: Micros::from_millis(500),
-        timeout: TIMEOUT,
-        slot_count,
-        ..TimelineConfig::lockstep()
-    };
 }
 
 impl<P: Platform> SkeinCabinet<P> {
@@ -86,8 +74,11 @@ impl<P: Platform> SkeinCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
         // Without the error's text, which no player could read.
         let Ok(mut config) = RoomConfig::new(ABOUT.name, SEATS as u8) else { unreachable!("a good name") };
-        lockstep(&mut config.engine);
+        config.engine = skein::timeline_config();
+        config.record_replay = true;
         config.join = JoinTarget::Browse;
+        // Rooms of friends. Those of strangers run from the beginning, as the server says.
+        config.start = StartMode::HostStarts { join_late: true };
         config.lobby = client;
         let game = Skein::new(Setup::default(), seed);
         let Ok(room) = GameRoom::open(now, config, outside, game, seed) else {
@@ -98,6 +89,7 @@ impl<P: Platform> SkeinCabinet<P> {
             stage: Stage::new(view),
             attract: Attract::new(seed),
             how_to: HowTo::new(0),
+            cinema: None,
             players: 1,
             bots: Vec::new(),
             seed,
@@ -144,6 +136,18 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
         &mut self.room
     }
 
+    fn hosted(&mut self) -> Option<&mut dyn HostedRoom> {
+        Some(&mut self.room)
+    }
+
+    fn draw_lobby(&mut self, waiting: &[Waiting], time: f32, calm: bool, scene: &mut Scene) {
+        let goose = |seat: usize| {
+            let waiting = waiting.iter().find(|waiting| waiting.seat == seat)?;
+            Some(Roosting { is_ready: waiting.is_ready, is_away: waiting.is_away })
+        };
+        self.stage.draw_roost(&std::array::from_fn(goose), time, calm, scene);
+    }
+
     fn resize(&mut self, view: View) {
         self.stage = Stage::new(view);
     }
@@ -167,7 +171,8 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
         let axis = |less: bool, more: bool| i32::from(more) - i32::from(less);
         let pad = Pad::flying(axis(held.left, held.right), axis(held.up, held.down));
         if player < self.players {
-            self.room.set_input(player, pad.with(Pad::HONK, held.action));
+            let pad = pad.with(Pad::HONK, held.action).with(Pad::TUCK, held.second);
+            self.room.set_input(player, pad);
         }
     }
 
@@ -188,7 +193,8 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
         match show {
             Show::Attract => self.attract.step(),
             Show::Help(_) => self.how_to.step(),
-            Show::Match | Show::Replay => {}
+            Show::Replay => self.cinema.iter_mut().for_each(Cinema::step),
+            Show::Match => {}
         }
     }
 
@@ -196,7 +202,7 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
         match show {
             Show::Attract => self.attract.draw(&mut self.stage, looks.between, looks.calm, scene),
             Show::Help(_) => self.how_to.draw(&mut self.stage, looks.between, looks.calm, scene),
-            Show::Match | Show::Replay => {
+            Show::Match => {
                 let audience = Audience {
                     names: std::array::from_fn(|seat| looks.names.get(seat).map_or("", String::as_str)),
                     own: std::array::from_fn(|seat| looks.own.contains(Slot::at(seat))),
@@ -207,6 +213,13 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
                 };
                 let between = if looks.still { 1.0 } else { self.room.alpha_permille() as f32 / 1_000.0 };
                 self.stage.draw(self.room.game(), self.room.previous_game(), between, &audience, scene);
+            }
+            Show::Replay => {
+                let Some(cinema) = &self.cinema else { return };
+                let (now, before) = cinema.states();
+                let between = if cinema.running() { looks.between } else { 1.0 };
+                let audience = Audience { calm: looks.calm, ..Audience::default() };
+                self.stage.draw(now, before, between, &audience, scene);
             }
         }
     }
@@ -220,13 +233,13 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
     }
 
     fn standing(&self) -> Standing {
-        let game = self.room.game();
+        let game = self.cinema.as_ref().map_or(self.room.game(), |cinema| cinema.states().0);
         let course = &game.course;
         let own = self.own();
         let ours =
             || game.geese[..SEATS].iter().enumerate().filter(|(seat, _)| own.contains(Slot::at(*seat)));
         let scores = ours().map(|(_, goose)| goose.tally.score.to_string()).collect::<Vec<_>>().join(" and ");
-        let over = self.is_over();
+        let over = course.phase == Phase::Over;
         let stage = STAGE_NAMES[usize::from(course.stage.clamp(1, 5)) - 1];
         let said = match (over, course.is_dawn) {
             (true, true) => format!("The sea. Score {scores}."),
@@ -242,21 +255,20 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
             level: course.stage.into(),
             over,
             board: over && course.age > OVER_LOOK_FRAMES,
-            out: !over && is_out && others,
+            out: !over && is_out && others && self.cinema.is_none(),
             said,
         }
     }
 
     fn players(&self) -> Vec<PlayerLine> {
-        let geese = self.room.game().geese[..SEATS].iter().enumerate();
-        let line = |(seat, goose): (usize, &Goose)| PlayerLine {
-            seat,
-            score: goose.tally.score,
-            falls: goose.tally.falls(),
-            remark: remark(goose),
+        let line = |line: results::Line| PlayerLine {
+            seat: line.seat,
+            score: line.score,
+            figures: vec![line.catches.to_string(), line.falls.to_string(), line.point_time()],
+            remark: line.remark.to_string(),
             ..PlayerLine::default()
         };
-        geese.filter(|(_, goose)| goose.is_person()).map(line).collect()
+        results::lines(self.room.game()).into_iter().map(line).collect()
     }
 
     fn is_own_at_right(&self) -> bool {
@@ -303,6 +315,23 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
         Some((goose.tally.score.into(), game.course.stage.into()))
     }
 
+    fn replay_bytes(&self) -> Option<Vec<u8>> {
+        self.room.replay_bytes()
+    }
+
+    fn open_tape(&mut self, bytes: Vec<u8>, frame: u32) -> Result<(), String> {
+        self.cinema = Some(Cinema::open(bytes, frame)?);
+        Ok(())
+    }
+
+    fn tape(&mut self) -> Option<&mut dyn Tape> {
+        self.cinema.as_mut().map(|cinema| cinema as &mut dyn Tape)
+    }
+
+    fn close_tape(&mut self) {
+        self.cinema = None;
+    }
+
     fn take_desync_bundle(&mut self) -> Option<Vec<u8>> {
         Some(self.room.take_desync_bundle()?.encode())
     }
@@ -316,38 +345,29 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
         let goose = own.map_or([0; 2], |own| [own.x, own.y]);
         let _ = write!(
             out,
-            ",\"goose\":{goose:?},\"frame\":{},\"wave\":{},\"leg\":{},\"over\":{},\"scores\":{scores:?},\"here\":{here:?}",
+            ",\"goose\":{goose:?},\"frame\":{},\"wave\":{},\"leg\":{},\"crew\":{},\"embers\":{},\"over\":{},\"scores\":{scores:?},\"here\":{here:?}",
             game.frame,
             game.course.wave,
             game.course.stage,
+            game.course.crew,
+            game.embers.iter().count(),
             self.is_over(),
         );
+        if let Some(cinema) = &self.cinema {
+            let ((frame, last), hash) = (cinema.position(), state_hash(cinema.states().0));
+            let _ = write!(out, ",\"replay\":[{frame},{last},\"{hash:016x}\"]");
+        }
     }
 }
 
-/// Remark about a player's run.
-fn remark(goose: &Goose) -> String {
-    let tally = &goose.tally;
-    let text = match () {
-        () if tally.falls() == 0 => "never fell",
-        () if tally.catches > 3 => "caught the others",
-        () if tally.point > 7_200 => "long at the point",
-        () if tally.honks > 20 => "loud",
-        () => "",
-    };
-    text.to_string()
-}
+impl Shown for Skein {
+    const FINGERPRINT: u64 = skein::FINGERPRINT;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    fn level(&self) -> u16 {
+        self.course.stage.into()
+    }
 
-    #[test]
-    fn skein_waits_for_all_and_guesses_nothing() {
-        let mut config = RoomConfig::new("skein", SEATS as u8).expect("a good name").engine;
-        lockstep(&mut config);
-        assert_eq!((config.prediction_frames(), config.slot_count), (0, SEATS));
-        assert_eq!((config.timeout, config.send_every_frame), (TIMEOUT, true));
-        assert_eq!(config.game_fingerprint, skein::FINGERPRINT);
+    fn falls(&self) -> Vec<u16> {
+        self.geese[..SEATS].iter().map(|goose| goose.tally.falls()).collect()
     }
 }

@@ -193,6 +193,17 @@ fn graph(pen: &mut Pen<'_>, panel: &NetPanel, nth: usize, x: i32, y: i32, wide: 
         pen.text(right, x + wide, y, wide - taken - 6, color).right();
     };
     match nth {
+        0 if facts.is_lockstep() => {
+            let color =
+                if panel.depth.recent(count).any(|stall| stall > 0) { palette::WARN } else { palette::DIM };
+            heading("Stalls", &format!("{} in all", facts.stalled), color);
+            bars(pen, area, panel, count);
+        }
+        1 if facts.is_lockstep() => {
+            let slowest = facts.links.iter().max_by_key(|link| link.rtt_ms);
+            let words = slowest.map_or(String::new(), |link| format!("{}, {} ms", link.name, link.rtt_ms));
+            heading("Slowest", &words, palette::DIM);
+        }
         0 => {
             let worst = panel.depth.recent(count).max().unwrap_or(0);
             let close = worst > 0 && worst.saturating_add(1) >= facts.rollback_window;
@@ -272,8 +283,13 @@ fn foot(pen: &mut Pen<'_>, panel: &NetPanel, with_packets: bool, place: Rect) {
         None => ("", palette::FAINT),
     };
     let taken = font::width(agree, false, 0);
+    let kind = match (crate::HAS_LOBBY, facts.delay_is_fixed) {
+        (false, _) => "",
+        (true, true) => ", fixed",
+        (true, false) => ", automatic",
+    };
     let frames = if facts.input_delay == 1 { "frame" } else { "frames" };
-    let delay = facts.shared.is_empty().then(|| format!("Delay {} {frames}", facts.input_delay));
+    let delay = facts.shared.is_empty().then(|| format!("Delay {} {frames}{kind}", facts.input_delay));
     let packets = with_packets.then(|| format!("{} packets/s", facts.packets_per_second));
     let text = delay.into_iter().chain(packets).collect::<Vec<_>>().join(" · ");
     pen.text(&text, place.x, place.y, place.wide - taken - 6, palette::DIM);

@@ -13,7 +13,7 @@ pub(super) fn draw(board: &ScoreBoard, scene: &mut Scene, facts: &ScoreFacts<'_>
     if let Some((x, y)) = layout.title {
         pen.figure(pictures().well_flown, x as f32, y as f32, false);
     }
-    let line = format!("Wave {}. {}", facts.wave, facts.line);
+    let line = format!("{} {}. {}", facts.level, facts.wave, facts.line);
     paragraph(&mut pen, layout.line, &line, palette::BONE);
     table(&mut pen, board, facts);
     for (nth, choice) in ScoreChoice::ALL.into_iter().enumerate() {
@@ -36,21 +36,37 @@ fn paragraph(pen: &mut Pen<'_>, place: Rect, text: &str, color: Color) {
 fn table(pen: &mut Pen<'_>, board: &ScoreBoard, facts: &ScoreFacts<'_>) {
     let place = board.layout.table;
     pen.card(place, palette::MIST[0]);
-    let score_right = place.right() - 54.min(place.wide / 3);
-    pen.bold(facts.mode, place.x + 9, place.y + 7, place.wide / 3, palette::TEXT);
-    pen.text("score", score_right, place.y + 7, place.wide / 3, palette::FAINT).right();
-    pen.text("falls", place.right() - 6, place.y + 7, place.wide / 4, palette::FAINT).right();
-    let step = board.layout.row;
+    let columns = shown_columns(place, facts.columns);
+    let (step, head) = (column_step(place, columns), place.y + 7);
+    let score_right = place.right() - 6 - step * columns.len() as i32;
+    for (nth, column) in (1..).zip(columns) {
+        pen.text(column, score_right + step * nth, head, step - 4, palette::FAINT).right();
+    }
+    pen.bold(facts.mode, place.x + 9, head, place.wide / 3, palette::TEXT);
+    pen.text("score", score_right, head, place.wide / 3, palette::FAINT).right();
+    // Six players have lower rows than four.
+    let step = board.layout.row.min((place.tall - 20) / facts.players.len().max(1) as i32).max(9);
     for (nth, player) in facts.players.iter().enumerate() {
         let row = Rect::new(place.x + 3, place.y + 18 + nth as i32 * step, place.wide - 6, step);
         if row.bottom() > place.bottom() - 1 {
             break;
         }
-        player_row(pen, row, score_right, player);
+        player_row(pen, row, (score_right, step, columns.len()), player);
     }
 }
 
-fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLine) {
+/// The game's own columns: only the first where the table is narrow.
+fn shown_columns<'a>(place: Rect, columns: &'a [&'a str]) -> &'a [&'a str] {
+    if place.wide < 300 { &columns[..columns.len().min(1)] } else { columns }
+}
+
+/// Width of each of them.
+fn column_step(place: Rect, columns: &[&str]) -> i32 {
+    (if columns.len() > 1 { 62 } else { 48 }).min(place.wide / 4)
+}
+
+fn player_row(pen: &mut Pen<'_>, row: Rect, columns: (i32, i32, usize), player: &PlayerLine) {
+    let (score_right, column_step, shown) = columns;
     let color = palette::SEATS_SIX[player.seat % palette::SEATS_SIX.len()];
     let y = row.y + (row.tall - 7) / 2;
     if player.own && row.tall >= 13 {
@@ -71,7 +87,9 @@ fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLin
         pen.text(&player.remark, remark_x, y, remark_room, palette::FAINT);
     }
     pen.text(&score, score_right, y, row.wide / 2, palette::TEXT).right();
-    pen.text(&player.falls.to_string(), row.right() - 4, y, 24, palette::DIM).right();
+    for (nth, figure) in (1..).zip(player.figures.iter().take(shown)) {
+        pen.text(figure, score_right + column_step * nth, y, column_step - 4, palette::DIM).right();
+    }
 }
 
 fn button(pen: &mut Pen<'_>, choice: ScoreChoice, place: Rect, focused: bool, touch: bool) {

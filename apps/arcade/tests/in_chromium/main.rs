@@ -17,6 +17,7 @@ mod results;
 mod shared;
 mod sheet;
 mod shell;
+mod skein;
 mod solo;
 mod tabs;
 mod trouble;

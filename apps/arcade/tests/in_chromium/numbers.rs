@@ -13,6 +13,8 @@ use crate::{PATIENCE, build, picture, tap};
 
 /// Bytes transferred until a player can act.
 pub(crate) const FIRST_LOAD_MAX: u64 = 328_000;
+/// The same for skein, whose page alone has a lobby and the code of rooms whose host starts.
+const FIRST_LOAD_MAX_SKEIN: u64 = 344_000;
 /// Bytes transferred after the first frame.
 pub(crate) const LATER_MAX: u64 = 120_000;
 
@@ -28,8 +30,9 @@ fn page_sizes_are_within_both_limits() {
     for game in arcade::cabinets::NAMES {
         let (glue, module) = (format!("arcade-{game}.js"), format!("arcade-{game}_bg.wasm"));
         let first = bytes(&["index.html", "page.css", "start.js", "page.js", &glue, &module]);
-        println!("{game}: {first} bytes until the player can act, wanted at most {FIRST_LOAD_MAX}");
-        assert!((100_000..=FIRST_LOAD_MAX).contains(&first), "{first} bytes for {game}");
+        let most = if game == "skein" { FIRST_LOAD_MAX_SKEIN } else { FIRST_LOAD_MAX };
+        println!("{game}: {first} bytes until the player can act, wanted at most {most}");
+        assert!((100_000..=most).contains(&first), "{first} bytes for {game}");
     }
     let later = bytes(&["sw.js", "manifest.webmanifest", "icon-192.png"]);
     println!("after the first frame: {later} bytes, wanted at most {LATER_MAX}");
@@ -141,6 +144,28 @@ fn number(page: &Page, expression: &str) -> f64 {
     page.eval(expression).unwrap().as_f64().unwrap_or(f64::NAN)
 }
 
+/// Skein in its last stage with as many players as one page has: the fullest sky.
+fn measure_full_sky(hall: &Hall, targets: &mut Targets) {
+    let page = hall.page("?game=skein&bots=3&level=5&lives=9&seed=5");
+    tap(&page, "Enter", "Enter");
+    until(&page, "a sky", |known| count(known, "frame") > 600);
+    let (before, began, mut embers) = (count(&facts(&page), "drawn"), Instant::now(), 0);
+    while began.elapsed() < Duration::from_secs(30) {
+        embers = embers.max(count(&facts(&page), "embers"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let known = facts(&page);
+    println!("skein, four geese, up to {embers} embers: busy for {} µs (p50, p95, most)", known["busy_us"]);
+    let rate = per_second(count(&known, "drawn") - before, began);
+    targets.at_least("skein: frames a second", rate, 58.0);
+    targets.at_most(
+        "skein: busy for, µs of 95 in 100 frames",
+        known["busy_us"][1].as_f64().unwrap(),
+        8_000.0,
+    );
+    page.close().unwrap();
+}
+
 #[test]
 #[ignore = "long: GAGGLE_LONG=1"]
 fn machine_dependent_numbers_are_measured() {
@@ -167,6 +192,7 @@ fn machine_dependent_numbers_are_measured() {
     targets.at_most("busy for, µs of 95 in 100 frames", known["busy_us"][1].as_f64().unwrap(), 8_000.0);
     drop(bots);
     first.close().unwrap();
+    measure_full_sky(&hall, &mut targets);
 
     let host = hall.page_after(WATCHED, "?latency=100&seed=6");
     tap(&host, "Enter", "Enter");

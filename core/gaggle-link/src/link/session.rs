@@ -97,11 +97,6 @@ impl Link {
         self.nonce
     }
 
-    /// Whether unreliable messages wait, so that another one has to wait behind them.
-    pub(crate) fn has_unreliable_waiting(&self) -> bool {
-        self.queue.len() > 0
-    }
-
     /// An unreliable message could not be sent at once: it waits, and the oldest one that waits may
     /// be dropped for it.
     pub(crate) fn queue_unreliable(&mut self, message: &[u8], config: &LinkConfig) {
@@ -268,11 +263,8 @@ impl Link {
             let what = What::Ping { asks: ping.clock.is_some(), answers: ping.echo.is_some() };
             return Some(Outgoing { bytes: w.written(), what });
         }
-        self.pacing.pacer.refill(
-            now,
-            self.path.congestion.bytes_per_second(&self.path.rtt),
-            self.pacing.waiting,
-        );
+        let rate = self.path.congestion.bytes_per_second(&self.path.rtt);
+        self.pacing.pacer.refill(now, rate, self.pacing.waiting);
         if now >= self.pacing.hold_until
             && let Some(pending_max) = self.allowance().filter(|_| self.pacing.pacer.may_send())
         {
@@ -322,10 +314,12 @@ impl Link {
         }
     }
 
-    /// Writes an unreliable message to send at once; call [`Link::unreliable_sent`] afterwards.
+    /// Writes an unreliable message to send at once, unless others wait; call
+    /// [`Link::unreliable_sent`] afterwards.
     #[inline]
-    pub(crate) fn unreliable(&self, buffer: &mut [u8], message: &[u8]) -> usize {
-        write_unreliable(buffer, self.label_out.tag, self.next_number, message)
+    pub(crate) fn unreliable(&self, buffer: &mut [u8], message: &[u8]) -> Option<usize> {
+        let is_first = self.queue.len() == 0;
+        is_first.then(|| write_unreliable(buffer, self.label_out.tag, self.next_number, message))
     }
 
     /// An unreliable message was sent at once. Returns whether stream data waited for it.

@@ -2,6 +2,6 @@
 
 #[path = "../../examples/carrier_of_your_own.rs"]
 #[allow(dead_code, reason = "the example's `main` is unused here")]
-mod carrier_of_your_own;
+mod example;
 
-gaggle_link::contract!(carrier_of_your_own::Three::default());
+gaggle_link::contract!(example::Three::default());

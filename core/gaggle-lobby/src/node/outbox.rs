@@ -27,7 +27,7 @@ impl Outbox {
         &self.stats
     }
 
-    /// Raises counters.
+    /// Raises counters of the node.
     pub(super) fn count(&mut self, raise: impl FnOnce(&mut NodeStats)) {
         raise(&mut self.stats);
     }

@@ -7,7 +7,8 @@ use crate::peers::Outgoing;
 use crate::sink::Register;
 use crate::store::ObjectIndex;
 
-/// The ticks of a difference's baselines, the newer first. The older may be [`NEVER`](crate::history::NEVER).
+/// The ticks of a difference's baselines, the newer first. The older may be
+/// [`NEVER`](crate::history::NEVER).
 pub(super) type Base = (u32, u32);
 
 /// A difference that was written.

@@ -13,6 +13,7 @@ use crate::event::DesyncCause;
 use crate::input_log::InputLog;
 use crate::packet::CheckBlock;
 use crate::roster::RosterEntry;
+use crate::scheduler::StateSchedule;
 
 /// Own checksums kept for comparison: other peers may be this many checks behind or ahead.
 const OWN_CHECKS: usize = 4;
@@ -153,44 +154,6 @@ impl DesyncAudit {
     pub(crate) fn look_back(&self, agreed: Frame) -> Frame {
         let compared = agreed.number() / self.interval.max(1) * self.interval.max(1);
         Frame::new(compared).max(self.base)
-    }
-
-    /// Whether the state of this frame must be retained.
-    pub(crate) fn keeps(&self, frame: Frame) -> bool {
-        self.keep == Some(frame)
-    }
-
-    #[inline]
-    pub(crate) fn is_check_frame(&self, frame: Frame) -> bool {
-        // Division is the slowest operation of a quiescent tick, and nearly all frames asked about
-        // are close to the next check.
-        let near = self.next.number().abs_diff(frame.number());
-        match self.interval {
-            0 => false,
-            interval if near < interval => near == 0,
-            interval => frame.number().is_multiple_of(interval),
-        }
-    }
-
-    /// Frame to hash, once everything up to `finished` is final and simulated.
-    #[inline]
-    pub(crate) fn hash_due(&self, finished: Frame) -> Option<Frame> {
-        (self.interval > 0 && self.next <= finished).then_some(self.next)
-    }
-
-    /// Whether to retain now the state this peer began with, or the one that replaced a wrong one.
-    #[inline]
-    pub(crate) fn keep_base(&mut self, current: Frame) -> bool {
-        let base = self.base;
-        self.keep.take_if(|frame| *frame == current && *frame == base).is_some()
-    }
-
-    /// Frame of a state that was saved to be hashed and must also be retained.
-    #[inline]
-    pub(crate) fn keep_due(&mut self) -> Option<Frame> {
-        let base = self.base;
-        // The base state is saved with the next tick.
-        self.keep.take_if(|frame| *frame != base)
     }
 
     /// The newest own checksums.
@@ -368,6 +331,46 @@ impl DesyncAudit {
     }
 }
 
+impl StateSchedule for DesyncAudit {
+    /// Whether the state of this frame must be retained.
+    fn keeps(&self, frame: Frame) -> bool {
+        self.keep == Some(frame)
+    }
+
+    #[inline]
+    fn is_check_frame(&self, frame: Frame) -> bool {
+        // Division is the slowest operation of a quiescent tick, and nearly all frames asked about
+        // are close to the next check.
+        let near = self.next.number().abs_diff(frame.number());
+        match self.interval {
+            0 => false,
+            interval if near < interval => near == 0,
+            interval => frame.number().is_multiple_of(interval),
+        }
+    }
+
+    /// Frame to hash, once everything up to `finished` is final and simulated.
+    #[inline]
+    fn hash_due(&self, finished: Frame) -> Option<Frame> {
+        (self.interval > 0 && self.next <= finished).then_some(self.next)
+    }
+
+    /// Whether to retain now the state this peer began with, or the one that replaced a wrong one.
+    #[inline]
+    fn keep_base(&mut self, current: Frame) -> bool {
+        let base = self.base;
+        self.keep.take_if(|frame| *frame == current && *frame == base).is_some()
+    }
+
+    /// Frame of a state that was saved to be hashed and must also be retained.
+    #[inline]
+    fn keep_due(&mut self) -> Option<Frame> {
+        let base = self.base;
+        // The base state is saved with the next tick.
+        self.keep.take_if(|frame| *frame != base)
+    }
+}
+
 /// For each of these peers that was present in all frames after `from` up to `to`, a hash of its
 /// inputs, in the order of peers. Inputs of peers that joined or left in between are left out,
 /// because each side may have dropped different parts of them.
@@ -382,7 +385,7 @@ pub(crate) fn stream_hashes<'a, I: Input>(
         let mut hash = 0;
         for frame in (from.number() + 1..=to.number()).map(Frame::new) {
             for slot in row.slots {
-                hash = mix(hash, &log.cell(frame, slot), &mut scratch);
+                hash = mix(hash, &log.past().cell(frame, slot), &mut scratch);
             }
         }
         (row.stream.peer, fold(hash))

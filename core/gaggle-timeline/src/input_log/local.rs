@@ -66,6 +66,24 @@ impl<I: Input> LocalStream<I> {
         self.newest_change = frame;
     }
 
+    /// The next entry is that after `frame`: those before it are never made. The sample stays.
+    #[cfg(feature = "seal")]
+    pub(crate) fn skip_to(&mut self, frame: Frame) {
+        self.newest = frame;
+        self.step_waits = 0;
+        self.newest_change = frame;
+    }
+
+    /// Merges the entry of this frame into the next one.
+    #[cfg(feature = "seal")]
+    pub(crate) fn merge_again(&mut self, frame: Frame) {
+        let at = (frame.number() & self.frames_mask) as usize * self.players;
+        for (sample, earlier) in self.sample.iter_mut().zip(&self.entries[at..]) {
+            *sample = I::merge(*earlier, *sample);
+        }
+        self.untold = self.slots;
+    }
+
     /// Whether the entries for simulating `next` were written.
     #[inline]
     pub(crate) fn is_recorded(&self, next: Frame) -> bool {

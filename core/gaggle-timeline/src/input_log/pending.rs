@@ -54,7 +54,7 @@ impl<I: Input> Entries for InputLog<I> {
         if let Some(track) = self.track_index(stream) {
             let row = self.tracks[track].row;
             if row.is_present_at(frame) {
-                row.slots.iter().for_each(|slot| put(self.table.cell(frame, slot)));
+                row.slots.iter().for_each(|slot| put(self.past.cell(frame, slot)));
                 return;
             }
         }
@@ -107,7 +107,7 @@ impl<I: Input> Entries for InputLog<I> {
         }
         pending.inputs.extend(inputs);
         pending.count += 1;
-        let keep = self.table.frames();
+        let keep = self.past.frames();
         pending.forget_before(frame.saturating_sub(keep));
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Record of what each simulated frame asked about predicted inputs.
 //!
-//! `InputLog` asks whether a frame would have run differently with another input, for all frames
+//! `Past` asks whether a frame would have run differently with another input, for all frames
 //! that can still be resimulated. Absent: when to roll back.
 
 use std::cell::Cell;
@@ -20,6 +20,8 @@ struct Asked {
     whole: u64,
     /// Predicted presences asked for, one bit per slot.
     presence: u64,
+    /// Predicted numbers of missed frames asked for, one bit per slot.
+    missed: u64,
     /// Number of the frame's first question, counted over the whole match.
     from: u64,
 }
@@ -48,6 +50,7 @@ impl std::fmt::Debug for Asked {
 pub(crate) struct Notebook<'a, I: 'static> {
     whole: &'a Cell<u64>,
     presence: &'a Cell<u64>,
+    missed: &'a Cell<u64>,
     questions: &'a [Cell<Question<I>>],
     top: &'a Cell<u64>,
     tail: u64,
@@ -88,11 +91,12 @@ impl<I: Input> QuestionLog<I> {
         self.tail =
             if oldest < frame { self.frames[self.index(oldest)].from.max(self.tail) } else { self.top };
         let index = self.index(frame);
-        self.frames[index] = Asked { whole: 0, presence: 0, from: self.top };
+        self.frames[index] = Asked { from: self.top, ..Asked::default() };
         let asked = &mut self.frames[index];
         Notebook {
             whole: Cell::from_mut(&mut asked.whole),
             presence: Cell::from_mut(&mut asked.presence),
+            missed: Cell::from_mut(&mut asked.missed),
             questions: Cell::from_mut(self.questions.as_mut_slice()).as_slice_of_cells(),
             top: Cell::from_mut(&mut self.top),
             tail: self.tail,
@@ -116,6 +120,12 @@ impl<I: Input> QuestionLog<I> {
     pub(crate) fn presence_matters(&self, frame: Frame, slots: SlotSet) -> bool {
         self.frames[self.index(frame)].presence & slots.bits() != 0
     }
+
+    /// Whether `frame` asked for how long this slot's input was missed.
+    #[cfg(feature = "seal")]
+    pub(crate) fn missed_matters(&self, frame: Frame, slot: Slot) -> bool {
+        SlotSet::from_bits(self.frames[self.index(frame)].missed).contains(slot)
+    }
 }
 
 impl<I: Input> Notebook<'_, I> {
@@ -125,6 +135,10 @@ impl<I: Input> Notebook<'_, I> {
 
     pub(crate) fn note_presence(&self, slots: SlotSet) {
         self.presence.set(self.presence.get() | slots.bits());
+    }
+
+    pub(crate) fn note_missed(&self, slot: Slot) {
+        self.missed.set(self.missed.get() | SlotSet::of(slot).bits());
     }
 
     pub(crate) fn ask<C: Input, R: Input>(

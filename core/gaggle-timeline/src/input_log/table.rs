@@ -1,7 +1,7 @@
 //! Inputs of all slots by frame: confirmed ones where known, else those the frame was simulated
 //! with.
 //!
-//! `InputLog` reads and writes it. Absent: streams, and which inputs are predicted.
+//! `Past` reads and writes it. Absent: streams, and which inputs are predicted.
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
@@ -27,16 +27,6 @@ impl<I: Input> InputRing<I> {
     /// Number of frames back for which a row still holds what was written to it.
     pub(crate) fn frames(&self) -> u32 {
         self.frames_mask + 1
-    }
-
-    /// Cells of one slot, by frame.
-    pub(crate) fn column(&mut self, slot: Slot) -> Column<'_, I> {
-        Column {
-            cells: &mut self.cells,
-            slot: slot.index(),
-            slots: self.slots,
-            frames_mask: self.frames_mask,
-        }
     }
 
     pub(crate) fn row(&self, frame: Frame) -> &[I] {
@@ -74,19 +64,5 @@ impl<I: Input> InputRing<I> {
     /// Fills all cells with neutral input.
     pub(crate) fn clear(&mut self) {
         self.cells.fill(I::default());
-    }
-}
-
-/// The cells of one slot.
-pub(crate) struct Column<'a, I> {
-    cells: &'a mut [I],
-    slot: usize,
-    slots: usize,
-    frames_mask: u32,
-}
-
-impl<I: Input> Column<'_, I> {
-    pub(crate) fn cell(&mut self, frame: Frame) -> &mut I {
-        &mut self.cells[(frame.number() & self.frames_mask) as usize * self.slots + self.slot]
     }
 }

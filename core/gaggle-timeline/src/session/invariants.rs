@@ -10,7 +10,7 @@ use crate::peers::{Liveness, PeerTable};
 /// Frames of a member: none is confirmed without all entries, own ones up to `own` included, and
 /// none is simulated beyond the largest window.
 pub(super) fn check_frames<I: Input>(log: &InputLog<I>, own: Frame, confirmed: Frame, window: u32) {
-    let (received, current) = (log.received_frame(), log.current());
+    let (received, current) = (log.received_frame(), log.past().current());
     let held = received.min(own);
     assert!(confirmed <= held, "{confirmed:?} is confirmed, entries are held up to {held:?}");
     let limit = received.max(confirmed).saturating_add(window);

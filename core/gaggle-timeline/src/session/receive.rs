@@ -338,7 +338,7 @@ impl<I: Input> Session<I> {
                 Some(held) => held.through(),
                 // Nothing of it is held: it is requested from its beginning, even if it counts only
                 // later.
-                None => meaning.first.map_or(self.log.current(), Frame::previous),
+                None => meaning.first.map_or(self.log.past().current(), Frame::previous),
             },
         }
     }
@@ -387,9 +387,9 @@ impl<I: Input> Session<I> {
             knows_us: meaning.knows_us,
             in_step: plays && !self.time.is_catching_up(),
             confirmed: self.membership.confirmed(),
-            current: self.log.current(),
+            current: self.log.past().current(),
             lookahead_frames: self.cx.config.lookahead_frames(),
-            kept_frames: self.log.frames(),
+            kept_frames: self.log.past().frames(),
         };
         let (track, base, last) = match (takes(newest, packet.runs.carried.into(), &view)?, meaning.track) {
             (Takes::Entries { base, last }, Some(track)) => (track, base, last),
@@ -479,7 +479,7 @@ impl<I: Input> Session<I> {
             && meaning.hearing != Acceptance::Nothing
             && !packet.observer
         {
-            let is_newest = remote.time.handle_newest(now, newest, self.log.current());
+            let is_newest = remote.time.handle_newest(now, newest, self.log.past().current());
             self.cx.stats.packets_stale += u64::from(!is_newest);
         }
     }

@@ -231,8 +231,8 @@ impl<I: Input> Session<I> {
     /// same inputs before it, and later entries are still held.
     pub(super) fn can_repair(&self, offer: &Offer) -> bool {
         let frame = offer.join_context.confirmed;
-        let newest = self.log.current().max(self.log.local().newest());
-        let held = self.log.frames().saturating_sub(2 * self.cx.config.lookahead_frames());
+        let newest = self.log.past().current().max(self.log.local().newest());
+        let held = self.log.past().frames().saturating_sub(2 * self.cx.config.lookahead_frames());
         self.recovery.is_under_way()
             && self.membership.mode() == Mode::Member
             && offer.join_context.told.view.history == self.membership.lineage().history()
@@ -242,8 +242,8 @@ impl<I: Input> Session<I> {
 
     /// The game took another state of a confirmed frame: all later frames are resimulated.
     pub(super) fn repair(&mut self, donor: PeerId, frame: Frame) {
-        let target = self.log.current();
-        self.log.go_back(frame);
+        let target = self.log.past().current();
+        self.log.past_mut().go_back(frame);
         self.sim.set_target(target);
         self.sim.end_side();
         let through = self.audit.forget_after(frame);

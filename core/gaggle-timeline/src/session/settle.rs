@@ -207,7 +207,7 @@ impl<I: Input> Session<I> {
 
     fn finish_frame(&mut self, frame: Frame, present: SlotSet) {
         self.log.finish_frame(frame, present);
-        self.audit.confirm(frame, self.log.row(frame), present);
+        self.audit.confirm(frame, self.log.past().row(frame), present);
     }
 
     /// Frame up to which own entries exist; unlimited after the goodbye.

@@ -66,7 +66,7 @@ impl<I: Input> Session<I> {
 
     fn choose_donor(&mut self) {
         let candidates: Vec<Candidate> = self.candidates().collect();
-        let caught_up = self.log.current() >= self.membership.confirmed();
+        let caught_up = self.log.past().current() >= self.membership.confirmed();
         let may_create = self.life.is_running() && caught_up && !self.cx.spectates;
         let Session { cx, joiner, peers, membership, .. } = self;
         let may_follow = || {
@@ -86,7 +86,7 @@ impl<I: Input> Session<I> {
         let (name, former) = (self.cx.draw_incarnation(), self.end_stay(None));
         self.membership.found(self.cx.now, game, name, &mut self.log);
         let confirmed = self.membership.confirmed();
-        if self.log.current() > confirmed {
+        if self.log.past().current() > confirmed {
             self.sim.go_back(confirmed);
         }
         self.restart_log(self.membership.me().incarnation, confirmed);
@@ -170,7 +170,7 @@ impl<I: Input> Session<I> {
     fn follow_feeds(&mut self, index: usize) {
         let lookahead = self.cx.config.lookahead_frames();
         while let Some(feed) =
-            self.joiner.next_feed(self.membership.confirmed(), self.log.current(), lookahead)
+            self.joiner.next_feed(self.membership.confirmed(), self.log.past().current(), lookahead)
         {
             self.follow(index, &feed);
         }
@@ -201,7 +201,7 @@ impl<I: Input> Session<I> {
     pub(super) fn import_due(&mut self) -> bool {
         let Some((offer, _)) = self.joiner.complete() else { return false };
         let repairs = self.recovery.is_under_way();
-        let here = self.log.current().min(self.membership.confirmed());
+        let here = self.log.past().current().min(self.membership.confirmed());
         if repairs && offer.join_context.confirmed > here && !self.cx.spectates {
             // The simulation has not reached the state's frame yet.
             return false;
@@ -317,14 +317,14 @@ impl<I: Input> Session<I> {
         let Some(present) = self.present_frame() else { return };
         let limit = self.membership.confirmed().saturating_add(self.cx.config.prediction_frames());
         // A few more frames will be simulated by the time a member writes the join.
-        let soon = self.log.current().saturating_add(2 * CATCH_UP_FRAMES);
+        let soon = self.log.past().current().saturating_add(2 * CATCH_UP_FRAMES);
         let in_step = soon >= present.min(limit);
         let lag = present.since(self.log.received().min(present));
         if lag > self.cx.config.lookahead_frames() || !in_step {
             return;
         }
         self.time.start_delay(self.peers.rtt_worst(self.life.is_gathering()), false);
-        let pace_frame = present.max(self.log.current());
+        let pace_frame = present.max(self.log.past().current());
         self.time.begin_following(pace_frame);
         let before = pace_frame.saturating_add(self.time.delay());
         self.log.local_mut().begin_after(before);
@@ -371,10 +371,10 @@ impl<I: Input> Session<I> {
             return;
         }
         let confirmed = self.membership.confirmed();
-        let unshown = confirmed.since(self.log.current().min(confirmed));
+        let unshown = confirmed.since(self.log.past().current().min(confirmed));
         let is_shown = self.cx.spectates && unshown <= CATCH_UP_FRAMES;
         let present = if self.joiner.needs_present() { self.present_frame() } else { None };
-        let behind = || present.map(|present| present.since(self.log.current()));
+        let behind = || present.map(|present| present.since(self.log.past().current()));
         self.joiner.tell_progress(&mut self.cx, is_shown, behind);
     }
 
@@ -465,7 +465,7 @@ impl<I: Input> Session<I> {
 
     /// Ticks of a spectator: confirmed frames one by one, several at once only to catch up.
     pub(super) fn tick_spectating(&mut self) -> Tick {
-        let (current, confirmed) = (self.log.current(), self.membership.confirmed());
+        let (current, confirmed) = (self.log.past().current(), self.membership.confirmed());
         let behind = confirmed.since(current.min(confirmed));
         let frames = if behind > CATCH_UP_FRAMES { CATCH_UP_FRAMES } else { behind.min(1) };
         self.sim.begin_tick(current.saturating_add(frames));

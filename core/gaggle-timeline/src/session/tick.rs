@@ -6,19 +6,16 @@ use gaggle_kit::{Frame, Input, OutOfRange, PeerId, SlotSet};
 use gaggle_link::Channel;
 
 use super::{Session, Transmit};
-use crate::Inputs;
-use crate::config::{SessionError, SlowPolicy};
 use crate::desync::RemoteCheck;
-use crate::event::SessionEvent;
 use crate::gossip::SILENCE;
 use crate::membership::{self, Mode, Relation};
 use crate::packet::CheckBlock;
 use crate::peers::{Handshake, LivenessView, Peer, ReachChange};
 use crate::request::{Due, Request, RequestStep, SimId};
-use crate::scheduler::{Answer, SimNeeds, past_inputs};
-use crate::stats::PeerStats;
+use crate::scheduler::{Answer, SimNeeds};
 use crate::time_sync::{FRAME_Q16, StalledTick};
 use crate::wire::{SendView, Tell, is_due};
+use crate::{Inputs, PeerStats, SessionError, SessionEvent, SlowPolicy};
 
 impl<I: Input> Session<I> {
     /// Sets the input delay; `None` lets it adapt again. The change causes no stall and neither
@@ -274,7 +271,7 @@ impl<I: Input> Session<I> {
             return None;
         }
         let needs = self.sim_needs();
-        let step = self.sim.next_step(&mut self.log, &mut self.audit, &mut self.cx.stats, needs);
+        let step = self.sim.next_step(self.log.past_mut(), &mut self.audit, &mut self.cx.stats, needs);
         if step.is_none() && self.sim.take_side_done() {
             self.tell_findings();
         }
@@ -283,8 +280,9 @@ impl<I: Input> Session<I> {
 
     #[inline]
     fn sim_needs(&self) -> SimNeeds {
-        let is_export_due = self.donor.export_due() && self.membership.may_donate();
-        SimNeeds { sure: self.sure(), confirmed: self.membership.confirmed(), is_export_due }
+        let exports = self.donor.export_due() && self.membership.may_donate();
+        let (sure, confirmed) = (self.sure(), self.membership.confirmed());
+        SimNeeds { sure, confirmed, export_at: exports.then_some(Frame::NEVER) }
     }
 
     /// Hands a [step](Session::poll_step) out, with `sim` as the id of this session's live
@@ -295,23 +293,27 @@ impl<I: Input> Session<I> {
             Due::Import => {
                 let is_repair = self.import_repairs();
                 let (offer, state) = self.joiner.complete()?;
-                let frame = offer.join_context.confirmed;
-                let accepted = self.sim.lend_accepted();
+                let (frame, accepted) = (offer.join_context.confirmed, self.sim.lend_accepted());
                 return Some(Request::Import { sim, frame, state, is_repair, accepted });
             }
             Due::Step(step) => step,
         };
-        let facts = (self.membership.confirmed(), self.peers.agreed_by_all());
-        Some(self.sim.request(step, sim, &mut self.log, &self.audit, facts))
+        let (log, audit, confirmed) = (&mut self.log, &self.audit, self.membership.confirmed());
+        let look_back = audit.look_back(self.peers.agreed_by_all());
+        Some(self.sim.request(step, sim, look_back, |frame, of| match of {
+            // Confirmed inputs cannot change, so questions about them need not be remembered.
+            SimId::Live if frame > confirmed => log.live_inputs(frame, confirmed),
+            _ => log.past().confirmed(frame, audit.present_at(frame)),
+        }))
     }
 
     /// Inputs of a recently confirmed frame, for recordings, spectators and checks. `None` if it is
     /// not confirmed yet or already forgotten.
     pub fn confirmed_inputs(&self, frame: Frame) -> Option<Inputs<'_, I>> {
-        let known = frame > self.sim.origin()
-            && frame <= self.membership.confirmed()
-            && self.log.is_kept(frame, self.membership.confirmed(), self.cx.config.lookahead_frames());
-        known.then(|| past_inputs(&self.log, &self.audit, frame))
+        let (origin, confirmed) = (self.sim.origin(), self.membership.confirmed());
+        let is_kept = self.log.is_kept(frame, confirmed, self.cx.config.lookahead_frames());
+        let known = origin < frame && frame <= confirmed && is_kept;
+        known.then(|| self.log.past().confirmed(frame, self.audit.present_at(frame)))
     }
 
     // Rarely needed and long, so it stays out of the code that runs in every tick.
@@ -325,7 +327,7 @@ impl<I: Input> Session<I> {
                 let repairs = self.import_repairs();
                 self.import_done(is_accepted);
                 if !(is_accepted && repairs) {
-                    self.sim.set_target(self.log.current());
+                    self.sim.set_target(self.log.past().current());
                 }
             }
             None => {}
@@ -363,7 +365,7 @@ impl<I: Input> Session<I> {
 
     fn write_packet(&mut self, index: usize) {
         let (have, check) = (self.have_of(index), self.audit.newest());
-        let tell = Tell::of(&self.membership, have, self.log.current(), check);
+        let tell = Tell::of(&self.membership, have, self.log.past().current(), check);
         self.sender.write(&mut self.cx, &mut self.peers[index], self.log.local(), &tell);
     }
 

@@ -16,6 +16,8 @@ mod questions;
 mod recovery;
 mod replays;
 mod rosters;
+#[cfg(feature = "seal")]
+mod sealed;
 mod several_players;
 mod slow;
 mod spectators;

@@ -9,7 +9,7 @@ mod recording;
 use gaggle_kit::{Frame, PeerId, Prng, Slot, SlotSet};
 use gaggle_lobby::Label;
 use gaggle_timeline::{
-    DesyncBundle, Game, Session, SessionError, SessionStats, SimId, Simulation, SlowPolicy, TimelineConfig,
+    DesyncBundle, Game, Match, SessionError, SessionStats, SimId, Simulation, SlowPolicy, TimelineConfig,
 };
 
 use crate::config::RoomConfig;
@@ -62,6 +62,10 @@ impl<G: Game + Clone> Engine for GameEngine<G> {
 
     fn build_id(&self, config: &RoomConfig) -> Label {
         self.requests.build_id(config)
+    }
+
+    fn has_referee(config: &RoomConfig) -> bool {
+        Requests::<G::Input>::has_referee(config)
     }
 
     fn keep_choices_of(&mut self, previous: &Self) {
@@ -182,6 +186,10 @@ impl<G: Game + Clone> GameEngine<G> {
         self.requests.set_input_delay(frames)
     }
 
+    pub(crate) fn set_passive(&mut self, player: usize, is_passive: bool) {
+        self.requests.set_passive(player, is_passive);
+    }
+
     pub(crate) fn set_slow_policy(&mut self, policy: SlowPolicy) -> Result<(), SessionError> {
         self.requests.set_slow_policy(policy)
     }
@@ -194,7 +202,7 @@ impl<G: Game + Clone> GameEngine<G> {
         self.recording.iter().flat_map(Recording::marks).collect()
     }
 
-    pub(crate) fn session(&self) -> &Session<G::Input> {
+    pub(crate) fn session(&self) -> &Match<G::Input> {
         self.requests.session()
     }
 

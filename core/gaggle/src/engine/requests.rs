@@ -9,13 +9,15 @@ mod events;
 mod joining;
 mod play;
 mod shape;
+mod star;
 mod start;
 mod turn;
 
 use gaggle_kit::{Input, Micros, PeerId, Prng, SlotSet, VecSet};
 use gaggle_link::Transport;
 use gaggle_timeline::{
-    Incarnation, MatchId, PeerSlots, Request, Session, SessionError, SimId, SlowPolicy, Tick, TimelineConfig,
+    Incarnation, Match, MatchId, PeerSlots, Request, Session, SessionError, SimId, SlowPolicy, Tick,
+    TimelineConfig,
 };
 
 use crate::config::JoinTarget;
@@ -59,6 +61,8 @@ pub struct Requests<I: Input> {
     input_delay: Option<u32>,
     /// What the host chose to do about slow peers.
     slow_policy: SlowPolicy,
+    /// What a match at a referee needs beside its session.
+    star: star::Star,
     /// What is left to do of this update.
     turn: Turn,
     /// Whether a branch of the match was abandoned since the last `take_abandoned`.
@@ -80,12 +84,12 @@ impl<I: Input> Requests<I> {
         Ok(())
     }
 
-    pub(crate) fn session(&self) -> &Session<I> {
+    pub(crate) fn session(&self) -> &Match<I> {
         self.shown.session()
     }
 
     /// The session of the match being joined, or of the shown one.
-    pub(crate) fn session_of(&self, is_joining: bool) -> &Session<I> {
+    pub(crate) fn session_of(&self, is_joining: bool) -> &Match<I> {
         let joining = self.joining.as_ref().filter(|_| is_joining);
         joining.map_or(&self.shown, |joining| &joining.play).session()
     }
@@ -283,6 +287,7 @@ impl<I: Input> Requests<I> {
         // Cannot fail: the limits are those under which the delay was chosen.
         let _ = play.session_mut().set_input_delay(self.input_delay);
         let _ = play.session_mut().set_slow_policy(self.slow_policy);
+        play.session_mut().set_passive(self.star.is_passive());
         self.silent.clear();
         self.stalled_since = None;
         self.shown = play;
@@ -321,6 +326,10 @@ impl<I: Input> Transitions for Requests<I> {
     }
 
     fn has_peers(&self) -> bool {
+        if self.shown.session().is_sealed() {
+            // The referee has the match, also for players who come later.
+            return self.state.is_in_match();
+        }
         let rows = self.shown.session().roster().iter().filter(|row| row.is_active());
         self.state.is_in_match() && rows.count() > 1
     }
@@ -353,6 +362,9 @@ impl<I: Input> Transitions for Requests<I> {
     }
 
     fn open_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if room.has_referee {
+            return self.begin_joining(room);
+        }
         if self.own_match(room) {
             self.change(room, Cause::OpenMatch);
             room.push(RoomEvent::MatchJoined);
@@ -363,6 +375,9 @@ impl<I: Input> Transitions for Requests<I> {
         let Some(peer) = room.me() else { return };
         if self.state.is_suspended() {
             return self.change(room, Cause::BeginJoin);
+        }
+        if room.has_referee {
+            return self.join_referee(room, peer);
         }
         let wanted = self.wanted_slots(room);
         let LobbyRoom { config, rng, now, .. } = room;
@@ -390,6 +405,12 @@ impl<I: Input> Transitions for Requests<I> {
     }
 
     fn start_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if room.has_referee {
+            self.prepare_start(room);
+            // There is no link to the referee before the start.
+            room.renew_links();
+            return self.begin_joining(room);
+        }
         self.start_together(room);
     }
 

@@ -218,7 +218,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             }
             ClientEvent::RoomLeft { reason, .. } => return self.lose_reservation(reason),
             ClientEvent::Signal { from, data } => {
-                let text = data.to_text().filter(|_| !self.is_shunned(from));
+                let text = data.to_text().filter(|_| !self.has_referee && !self.is_shunned(from));
                 if let (Some(text), Some(mesh)) = (text, &mut self.mesh) {
                     // The mesh counts malformed signals; their sender runs other software.
                     let _ = mesh.handle_signal(self.now, from, &text);
@@ -270,7 +270,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         match event {
             RoomUpdate::Joined(joined) => {
                 self.leaving.retain(|(_, peer)| *peer != joined.member.peer);
-                if let Some(mesh) = &mut self.mesh {
+                if let Some(mesh) = self.mesh.as_mut().filter(|_| !self.has_referee) {
                     mesh.add_peer(self.now, joined.member.peer);
                 }
             }
@@ -377,6 +377,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// How long a join attempt may take. Suspended members are not waited for.
     pub(crate) fn join_timeout(&self) -> Micros {
+        if self.has_referee {
+            return self.config.join_timeout;
+        }
         let watches = matches!(self.config.join, JoinTarget::Spectate(_));
         match (watches || self.has_others_awake(), self.others().any(may_hand_over)) {
             (true, _) => self.config.join_timeout,

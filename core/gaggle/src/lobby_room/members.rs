@@ -2,6 +2,7 @@
 //! lobby.
 
 use gaggle_kit::{PeerId, Slot, SlotSet};
+use gaggle_link::relay::HOST_PEER;
 use gaggle_link::{LinkStats, Mesh, Path, Transport};
 use gaggle_lobby::client::Client;
 use gaggle_lobby::view;
@@ -133,6 +134,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// The display name of a peer that is a member, or was.
     pub(crate) fn name(&self, peer: PeerId) -> String {
+        if peer == HOST_PEER {
+            return "the server".to_string();
+        }
         self.names.get(&peer).map_or(UNNAMED, String::as_str).to_string()
     }
 }

@@ -116,6 +116,20 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
+    /// The match that a referee begins: its state is the same whenever a peer arrives.
+    #[cfg(feature = "seal")]
+    pub(crate) fn referee_start(&self) -> Option<Start> {
+        let room = self.room_view()?;
+        Some(Start {
+            match_id: match_id(room.match_started_at, room.seed),
+            peers: Vec::new(),
+            first: None,
+            seed: room.seed.0,
+            round: room.round,
+            settings: room.settings.as_str().to_string(),
+        })
+    }
+
     /// The match that starts now.
     pub(crate) fn start(&self) -> Option<Start> {
         let room = self.room_view()?;

@@ -5,6 +5,7 @@
 //! when a link opens and whenever one changes. Absent: the lobby, games, frames.
 
 use gaggle_kit::{Micros, PeerId};
+use gaggle_link::relay::HOST_PEER;
 use gaggle_link::{Channel, SendError, Transport};
 
 /// The reliable stream of values. Engines use the streams below 16.
@@ -134,6 +135,9 @@ impl MemberValues {
                 let is_same_link = std::mem::replace(&mut told.packets, packets) <= packets;
                 is_same_link && told.version == version
             });
+            // A referee forwards to all: their names are zeros before the content.
+            let recipients = if peer == HOST_PEER { &[0; 16][..] } else { &[] };
+            let message = [recipients, &message].concat();
             if !is_told && mesh.send(now, peer, Channel::Reliable(STREAM), &message).is_ok() {
                 self.told.retain(|told| told.peer != peer);
                 self.told.push(Told { peer, packets, version });

@@ -2,7 +2,7 @@
 //! state to the caller. Applications call them. Absent: methods of rooms with any engine, sessions.
 
 use gaggle_kit::{Frame, Input};
-use gaggle_timeline::{DesyncBundle, Game, Request, Session, SessionError, SlowPolicy};
+use gaggle_timeline::{DesyncBundle, Game, Match, Request, SessionError, SlowPolicy};
 
 use super::Room;
 use crate::engine::{GameEngine, Requests};
@@ -47,6 +47,13 @@ impl<G: Game + Clone, P: Platform> Room<GameEngine<G>, P> {
         self.engine.set_input_delay(frames)
     }
 
+    /// Sets whether a local player only looks on, in a match that a referee seals: once all local
+    /// players do, no input of them is sent or waited for, and it is neutral. Their slots stay
+    /// theirs. No effect in other matches.
+    pub fn set_passive(&mut self, player: usize, is_passive: bool) {
+        self.engine.set_passive(player, is_passive);
+    }
+
     /// What matches in this room do about slow peers from now on. The host decides, by
     /// [`settings`](Room::settings) for instance, and every peer sets the same.
     ///
@@ -72,7 +79,7 @@ impl<G: Game + Clone, P: Platform> Room<GameEngine<G>, P> {
     }
 
     /// The session of the shown match.
-    pub fn session(&self) -> &Session<G::Input> {
+    pub fn session(&self) -> &Match<G::Input> {
         self.engine.session()
     }
 }
@@ -184,6 +191,13 @@ impl<I: Input, P: Platform> Room<Requests<I>, P> {
         self.engine.set_input_delay(frames)
     }
 
+    /// Sets whether a local player only looks on, in a match that a referee seals: once all local
+    /// players do, no input of them is sent or waited for, and it is neutral. Their slots stay
+    /// theirs. No effect in other matches.
+    pub fn set_passive(&mut self, player: usize, is_passive: bool) {
+        self.engine.set_passive(player, is_passive);
+    }
+
     /// What matches in this room do about slow peers from now on. The host decides, by
     /// [`settings`](Room::settings) for instance, and every peer sets the same.
     ///
@@ -195,7 +209,7 @@ impl<I: Input, P: Platform> Room<Requests<I>, P> {
     }
 
     /// The session of the match on the screen: frames, slots, statistics.
-    pub fn session(&self) -> &Session<I> {
+    pub fn session(&self) -> &Match<I> {
         self.engine.session()
     }
 }

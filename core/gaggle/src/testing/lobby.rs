@@ -14,6 +14,8 @@ use gaggle_lobby::{MatchRecord, NodeId, PlayerId, Rejection, RejectionCode, Tick
 
 /// 2027-01-15, so that tickets have plausible times.
 pub(super) const EPOCH: Micros = Micros::from_secs(1_800_000_000);
+/// Secret with which the simulated lobby signs tickets.
+pub(super) const SECRET: [u8; 32] = [7; 32];
 /// How long a message to or from the lobby takes.
 pub(super) const LOBBY_DELAY: Micros = Micros::from_millis(20);
 /// Packets sent before a link was closed arrive within this time.
@@ -84,6 +86,8 @@ pub(super) struct Shared {
     /// Whether a dropped mesh closes no link.
     pub(super) crashing: bool,
     pub(super) observed: Observed,
+    /// Tickets that peers show to a referee.
+    pub(super) tickets: BTreeMap<PeerId, String>,
 }
 
 impl Shared {
@@ -91,7 +95,7 @@ impl Shared {
         let config = NodeConfig {
             id: NodeId(1),
             secret: [3; 32],
-            signer: TicketSigner::from_secret(&[7; 32]),
+            signer: TicketSigner::from_secret(&SECRET),
             server_name: "testing".into(),
             ice: Box::new(SimIce),
             lease: Micros::MAX,

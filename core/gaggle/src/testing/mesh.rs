@@ -18,10 +18,10 @@ use crate::platform::MeshSetup;
 /// A carrier whose peers have the ids of the lobby.
 #[derive(Debug)]
 pub(super) struct LobbyNamed {
-    local: PeerId,
-    inner: SimCarrier,
-    shared: Held<Shared>,
-    ids: Arc<Vec<PeerId>>,
+    pub(super) local: PeerId,
+    pub(super) inner: SimCarrier,
+    pub(super) shared: Held<Shared>,
+    pub(super) ids: Arc<Vec<PeerId>>,
 }
 
 impl LobbyNamed {
@@ -146,6 +146,16 @@ impl Transport for SimMesh {
 impl Mesh for SimMesh {
     fn add_peer(&mut self, _now: Micros, peer: PeerId) {
         self.signals.push_back((peer, "call".to_string()));
+    }
+
+    fn add_server(&mut self, _now: Micros, server: PeerId) {
+        let shared = &mut *self.shared.lock();
+        // Without a referee in this simulation the link never opens.
+        let Some(&other) = shared.peers.get(&server) else { return };
+        let pair = (self.index.min(other), self.index.max(other));
+        if shared.connected.insert(pair) {
+            shared.opening.push((shared.now + shared.link_delay, pair));
+        }
     }
 
     fn remove_peer(&mut self, _now: Micros, peer: PeerId) {

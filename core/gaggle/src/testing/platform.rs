@@ -96,6 +96,7 @@ impl Platform for SimPlatform {
         let (peer, shared) = (self.socket.peer, self.socket.shared.clone());
         shared.lock().peers.retain(|_, owner| *owner != peer);
         shared.lock().peers.insert(setup.local_id, peer);
+        shared.lock().tickets.insert(setup.local_id, setup.ticket.to_string());
         let carrier = self.net.lock().restarted_carrier(peer);
         SimMesh::new(peer, shared, self.net.clone(), carrier, Arc::clone(&self.ids), setup)
     }

@@ -15,6 +15,8 @@ mod requests;
 mod roles;
 mod rooms;
 mod scores;
+#[cfg(feature = "seal")]
+mod sealed;
 mod several_players;
 mod shared_rooms;
 mod sign_in;

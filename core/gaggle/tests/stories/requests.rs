@@ -7,7 +7,7 @@ use crate::callers::Held;
 use gaggle::kit::state_hash;
 use gaggle::link::sim::{Chance, Conditions};
 use gaggle::testing::{FRAME, SimLobby, SimPlatform};
-use gaggle::timeline::{Request, Session, SimId};
+use gaggle::timeline::{Match, Request, SimId};
 use gaggle::{
     AnyRoom, Frame, Game, GameRoom, Inputs, JoinTarget, Micros, Phase, RequestRoom, RoomConfig, RoomEvent,
     SavedStates, Slot, SlotSet, State, StateShape,
@@ -61,7 +61,7 @@ impl Peer {
         }
     }
 
-    fn session(&self) -> &Session<u8> {
+    fn session(&self) -> &Match<u8> {
         match self {
             Peer::Game(room) => room.session(),
             Peer::Caller(room, ..) => room.session(),

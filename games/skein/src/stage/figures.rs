@@ -80,6 +80,8 @@ pub(super) fn color(look: usize) -> Color {
 #[derive(Debug, Clone)]
 pub(super) struct Figures {
     geese: Vec<ImageId>,
+    /// Geese on the water by slot: dozing, then looking ahead.
+    pub(super) roosting: [Vec<ImageId>; 2],
     /// Outlined emblems by slot.
     pub(super) emblems: Vec<ImageId>,
     quills: Vec<ImageId>,
@@ -112,6 +114,8 @@ impl Figures {
                 }
             }
         }
+        let roosting = [[NECK_REST, SCARF2], [NECK_UP, SCARF_UP]]
+            .map(|parts| (0..SEATS).map(|seat| album.add(swimmer(seat, &parts))).collect());
         let emblems = (0..SEATS).map(|seat| album.add(pennant(seat))).collect();
         let quills = (0..LOOKS).map(|look| album.add(quill(color(look)))).collect();
         let embers = [&EMBER_ROWS[0], &EMBER_ROWS[1], &EMBER_ROWS[2], &EMBER_ROWS[3]];
@@ -130,6 +134,7 @@ impl Figures {
         ];
         Figures {
             geese,
+            roosting,
             emblems,
             quills,
             embers,
@@ -191,6 +196,21 @@ fn goose(look: usize, pose: Pose, light: usize) -> Bitmap {
     for part in parts {
         sprite.put(part, 2, 8);
     }
+    let image = dressed(&sprite, look, light);
+    if pose == Pose::Fall { turned(&image) } else { image }
+}
+
+/// A goose on the water, with the parts of its neck.
+fn swimmer(seat: usize, neck: &[Part]) -> Bitmap {
+    let mut sprite = Sprite::new(CELL.0, CELL.1);
+    for part in [&BODY].into_iter().chain(neck).chain([&WING_FOLD]) {
+        sprite.put(part, 2, 8);
+    }
+    dressed(&sprite, seat, 0)
+}
+
+/// A goose in the colors of its look.
+fn dressed(sprite: &Sprite, look: usize, light: usize) -> Bitmap {
     let color = color(look);
     let white = Color::hex(0xff_ffff);
     let night = palette::NIGHT[1];
@@ -210,8 +230,7 @@ fn goose(look: usize, pose: Pose, light: usize) -> Bitmap {
     if look >= SEATS {
         materials.push(('W', Tones::hex(0xd5_dbe2, 0xa9_b2c0, 0x76_819a, 0xe0_946a)));
     }
-    let image = sprite.bake(&[&materials, COMMON], light, true);
-    if pose == Pose::Fall { turned(&image) } else { image }
+    sprite.bake(&[&materials, COMMON], light, true)
 }
 
 /// Rotates an image by a quarter turn: right becomes down.

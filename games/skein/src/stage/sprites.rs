@@ -32,6 +32,64 @@ pub(super) const NECK_OUT: Part = Part {
     ],
 };
 
+/// Upright, of a goose that looks ahead.
+pub(super) const NECK_UP: Part = Part {
+    x: 14,
+    y: 4,
+    rows: &[
+        "....WWW....",
+        "...WWWWW...",
+        "...WWWEWoo.",
+        "...WWWWWooo",
+        "...WWw.oo..",
+        "...WW......",
+        "...WW......",
+        "..WWW......",
+        "..WWW......",
+        ".WWWW......",
+        "WWWWW......",
+        "WWWW.......",
+        "WWW........",
+    ],
+};
+
+/// Laid back, of a goose that dozes.
+pub(super) const NECK_REST: Part = Part {
+    x: 10,
+    y: 9,
+    rows: &[
+        "...WWWW...",
+        "..WWWWWW..",
+        "oowkkWWWW.",
+        ".oowWWWWWW",
+        "...wwWWWWW",
+    ],
+};
+
+/// Folded on the water.
+pub(super) const WING_FOLD: Part = Part {
+    x: 3,
+    y: 15,
+    rows: &[
+        "..WWWWW....",
+        ".WWWWWWW...",
+        "wwwwwWWWW..",
+        ".wwwwww....",
+    ],
+};
+
+/// A scarf around an upright neck.
+pub(super) const SCARF_UP: Part = Part {
+    x: 14,
+    y: 11,
+    rows: &[
+        "..PPP",
+        ".PPPP",
+        "PPpP.",
+        "Pp...",
+    ],
+};
+
 pub(super) const WING_UP: Part = Part {
     x: 0,
     y: 3,

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use gaggle_kit::{Frame, Slot, state_hash};
-use gaggle_timeline::{Game, Inputs, Recorder, RecorderConfig, ReplayInfo, Session};
+use gaggle_timeline::{Game, Inputs, Match, Recorder, RecorderConfig, ReplayInfo};
 
 /// Largest recording in bytes, enough for hours of play. Beyond it, recording restarts.
 const BYTES_MAX: usize = 8 << 20;
@@ -33,7 +33,7 @@ impl<G: Game> Recording<G> {
     /// after the recorded ones are missing.
     pub(crate) fn keep_up(
         recording: &mut Option<Recording<G>>,
-        session: &Session<G::Input>,
+        session: &Match<G::Input>,
         confirmed: Option<(Frame, &G)>,
     ) {
         let followed = recording.as_mut().is_some_and(|recording| recording.follow(session).is_ok());
@@ -42,7 +42,7 @@ impl<G: Game> Recording<G> {
         }
     }
 
-    fn begin(session: &Session<G::Input>, (begins_at, game): (Frame, &G)) -> Recording<G> {
+    fn begin(session: &Match<G::Input>, (begins_at, game): (Frame, &G)) -> Recording<G> {
         let (config, slots) = (session.config(), session.slot_count());
         let info = ReplayInfo {
             game_fingerprint: config.game_fingerprint,
@@ -59,7 +59,7 @@ impl<G: Game> Recording<G> {
         }
     }
 
-    fn follow(&mut self, session: &Session<G::Input>) -> Result<(), Gap> {
+    fn follow(&mut self, session: &Match<G::Input>) -> Result<(), Gap> {
         // A spectator does not know which frames are settled; the frames it is shown are confirmed.
         let last = match session.is_spectating() {
             true => session.confirmed_frame().min(session.current_frame()),

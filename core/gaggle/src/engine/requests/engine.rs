@@ -4,7 +4,7 @@
 
 use gaggle_kit::{Input, Micros, OutOfRange, PeerId, Prng, Slot, SlotSet, VecSet};
 use gaggle_lobby::Label;
-use gaggle_timeline::{SessionError, SessionStats, TimelineConfig};
+use gaggle_timeline::{LatePolicy, SessionError, SessionStats, TimelineConfig};
 
 use super::play::Play;
 use super::turn::{Notice, Turn};
@@ -32,6 +32,9 @@ impl<I: Input> Engine for Requests<I> {
         rng: &mut Prng,
     ) -> Result<Self, SessionError> {
         check_slots(config)?;
+        if Self::has_referee(config) && !super::star::HAS_STAR {
+            return Err(SessionError::OtherPolicy);
+        }
         let unknown = PeerId::from_u128(rng.next_u64().into());
         let slots = config.first_slots(config.local_players);
         let session = solo_session(&config.engine, unknown, slots, 0, rng)?;
@@ -48,6 +51,7 @@ impl<I: Input> Engine for Requests<I> {
             old_slots: None,
             input_delay: None,
             slow_policy: config.engine.slow_policy,
+            star: super::star::Star::default(),
             silent: VecSet::new(),
             stalled_since: None,
             turn,
@@ -57,6 +61,10 @@ impl<I: Input> Engine for Requests<I> {
 
     fn build_id(&self, config: &RoomConfig) -> Label {
         config.build_id::<I>(self.shape.0)
+    }
+
+    fn has_referee(config: &RoomConfig) -> bool {
+        !matches!(config.engine.late_policy, LatePolicy::Stall { .. })
     }
 
     fn keep_choices_of(&mut self, previous: &Self) {

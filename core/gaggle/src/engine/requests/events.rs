@@ -3,6 +3,7 @@
 //! [`Requests`] calls it after the ticks of an update. Absent: requests, game state.
 
 use gaggle_kit::{Input, Micros, PeerId};
+use gaggle_link::relay::HOST_PEER;
 use gaggle_timeline::{RosterEntry, SessionEvent};
 
 use super::turn::Notice;
@@ -24,6 +25,10 @@ const QUIET_AFTER: Micros = Micros::from_millis(300);
 impl<I: Input> Requests<I> {
     pub(super) fn current_stall<P: Platform>(&self, room: &Lobby<P>) -> Option<Stall> {
         let since = self.stalled_since.filter(|_| !self.state.is_suspended())?;
+        if self.shown.session().is_sealed() {
+            // No player is waited for, only the referee.
+            return Some(Stall { since, waiting_for: Vec::new(), is_isolated: true });
+        }
         let (session, me) = (self.shown.session(), room.me());
         let others = || session.roster().iter().filter(|row| row.is_active() && Some(row.stream.peer) != me);
         let is_quiet = |row: &&RosterEntry| {
@@ -106,6 +111,13 @@ impl<I: Input> Requests<I> {
             SessionEvent::DesyncRecovered { peer, frame } => {
                 Some(RoomEvent::DesyncRecovered { peer, name: name(peer), frame })
             }
+            SessionEvent::InputRefused { frame } => Some(RoomEvent::InputRefused { frame }),
+            SessionEvent::LaggingBehind { refused_permille } => {
+                Some(RoomEvent::LaggingBehind { refused_permille })
+            }
+            SessionEvent::StateOutvoted { frame, .. } => {
+                Some(RoomEvent::DesyncDetected { peer: HOST_PEER, name: name(HOST_PEER), frame })
+            }
             SessionEvent::SlowPeer { peer, share_permille } => {
                 let is_local = Some(peer) == me;
                 Some(RoomEvent::SlowPlayer { peer, name: name(peer), is_local, share_permille })
@@ -114,6 +126,10 @@ impl<I: Input> Requests<I> {
         };
         if let Some(event) = reported {
             room.push(event);
+        }
+        if room.has_referee && matches!(event, SessionEvent::Joined { .. }) {
+            // The player was not there when the values were sent.
+            room.inbox.values.forget_connections();
         }
     }
 
@@ -155,7 +171,9 @@ impl<I: Input> Requests<I> {
         let me = room.me();
         let others: Vec<PeerId> =
             room.reservations().map(|(peer, _)| peer).filter(|peer| Some(*peer) != me).collect();
-        joining.hopeless |= !others.is_empty() && others.iter().all(|peer| joining.rejected.contains(peer));
+        joining.hopeless |= !room.has_referee
+            && !others.is_empty()
+            && others.iter().all(|peer| joining.rejected.contains(peer));
         let is_hopeless = joining.hopeless;
         let (percent, session) = (joining.percent, joining.play.session());
         let spectates = session.is_spectating();
@@ -178,6 +196,11 @@ impl<I: Input> Requests<I> {
                 self.remove_suspended(room);
                 room.push(if spectates { RoomEvent::SpectatingStarted } else { RoomEvent::MatchJoined });
             }
+        } else if room.has_referee && is_late && !is_hopeless {
+            // The server may be starting again: this peer plays on alone, and tries again.
+            room.push(RoomEvent::JoinFailed);
+            room.renew_links();
+            self.begin_joining(room);
         } else if is_start && is_late {
             // The other peers may have started without this one.
             room.renew_links();

@@ -5,7 +5,7 @@
 
 use gaggle_kit::{Input, Micros, PeerId, SlotSet};
 use gaggle_link::Transport;
-use gaggle_timeline::{Driver, Session, Tick, TickClock};
+use gaggle_timeline::{Driver, Match, Tick, TickClock};
 
 use crate::engine::input_latch::InputLatch;
 use crate::lobby_room::Inbox;
@@ -18,7 +18,7 @@ const NEW_PLAYER_TICKS: u32 = 30;
 
 /// A match that is running or about to start.
 pub(crate) struct Play<I: Input> {
-    session: Session<I>,
+    session: Match<I>,
     driver: Driver,
     clock: TickClock,
     /// Slots that belonged to another player before, and the number of ticks whose inputs still say
@@ -28,7 +28,8 @@ pub(crate) struct Play<I: Input> {
 
 impl<I: Input> Play<I> {
     /// `shape` is the fingerprint of the game's state encoding: see `gaggle_timeline::shape_of`.
-    pub(crate) fn new(now: Micros, mut session: Session<I>, shape: u64) -> Play<I> {
+    pub(crate) fn new(now: Micros, session: impl Into<Match<I>>, shape: u64) -> Play<I> {
+        let mut session = session.into();
         session.set_shape(shape);
         let clock = TickClock::new(session.config().tick_rate, now);
         Play { session, driver: Driver::default(), clock, new_players: (SlotSet::EMPTY, 0) }
@@ -40,11 +41,11 @@ impl<I: Input> Play<I> {
         self.new_players = (slots, NEW_PLAYER_TICKS);
     }
 
-    pub(crate) fn session(&self) -> &Session<I> {
+    pub(crate) fn session(&self) -> &Match<I> {
         &self.session
     }
 
-    pub(crate) fn session_mut(&mut self) -> &mut Session<I> {
+    pub(crate) fn session_mut(&mut self) -> &mut Match<I> {
         &mut self.session
     }
 

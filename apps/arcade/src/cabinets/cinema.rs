@@ -1,9 +1,8 @@
-//! A shown replay of gander: play, pause, seek. `GanderCabinet` owns it. Absent: the bar
+//! A shown replay of a game on a timeline: play, pause, seek. Cabinets own it. Absent: the bar
 //! (`scrubber.rs`).
 
-use gaggle::Frame;
 use gaggle::timeline::{Replay, ReplayError};
-use gander::Gander;
+use gaggle::{Frame, Game};
 
 use crate::cabinet::Tape;
 
@@ -12,17 +11,29 @@ const FRAMES_PER_SECOND: u32 = 60;
 /// Frames that are simulated at once.
 const REEL_FRAMES: u32 = 60;
 
+/// A game whose replays are shown.
+pub(super) trait Shown: Game + Copy {
+    /// Number that distinguishes versions of its rules.
+    const FINGERPRINT: u64;
+
+    /// The wave or stage; 0 before the first.
+    fn level(&self) -> u16;
+
+    /// How often the player of each slot fell so far.
+    fn falls(&self) -> Vec<u16>;
+}
+
 /// A replay that is shown.
 #[derive(Debug)]
-pub(super) struct Cinema {
+pub(super) struct Cinema<G> {
     bytes: Vec<u8>,
-    game: Gander,
-    before: Gander,
+    game: G,
+    before: G,
     frame: u32,
     last: u32,
     /// States around the shown frame, one per frame, and the number of the first frame: the file is
     /// read once for all of them.
-    reel: (u32, Vec<Gander>),
+    reel: (u32, Vec<G>),
     running: bool,
     /// Damage of the file as text.
     damage: Option<String>,
@@ -32,25 +43,27 @@ pub(super) struct Cinema {
     falls: Vec<(u32, usize)>,
 }
 
-impl Cinema {
+impl<G: Shown> Cinema<G> {
     /// Opens a file and shows a frame of it.
     ///
     /// # Errors
     /// The reason why no part of it can be shown, as text.
-    pub(super) fn open(bytes: Vec<u8>, frame: u32) -> Result<Cinema, String> {
-        let replay = Replay::<Gander>::read(&bytes, gander::FINGERPRINT).map_err(|error| words(&error))?;
+    pub(super) fn open(bytes: Vec<u8>, frame: u32) -> Result<Cinema<G>, String> {
+        let replay = Replay::<G>::read(&bytes, G::FINGERPRINT).map_err(|error| words(&error))?;
         let (last, damage) = (replay.last_frame().number(), replay.damage());
         let mut playback = replay.play();
         let (mut waves, mut falls) = (Vec::new(), Vec::new());
         let mut wave = 0;
-        let mut fallen = playback.game().players.map(|player| player.tally.falls);
+        let mut fallen = playback.game().falls();
         loop {
-            for (seat, player) in playback.game().players.iter().enumerate() {
-                if player.tally.falls > std::mem::replace(&mut fallen[seat], player.tally.falls) {
+            let now = playback.game().falls();
+            for (seat, (now, before)) in now.iter().zip(&fallen).enumerate() {
+                if now > before {
                     falls.push((playback.frame().number(), seat));
                 }
             }
-            let number = playback.game().wave.number;
+            fallen = now;
+            let number = playback.game().level();
             if number != wave && number > 0 {
                 waves.push((playback.frame().number(), number));
                 wave = number;
@@ -72,7 +85,7 @@ impl Cinema {
 
     /// Simulates the part of the match that contains this frame.
     fn wind_to(&mut self, frame: u32) {
-        let Ok(replay) = Replay::<Gander>::read(&self.bytes, gander::FINGERPRINT) else { return };
+        let Ok(replay) = Replay::<G>::read(&self.bytes, G::FINGERPRINT) else { return };
         let first = frame - frame % REEL_FRAMES;
         let mut playback = replay.play();
         playback.seek(Frame::new(first));
@@ -82,12 +95,12 @@ impl Cinema {
         }
     }
 
-    fn state_at(&self, frame: u32) -> Option<Gander> {
+    fn state_at(&self, frame: u32) -> Option<G> {
         let (first, states) = &self.reel;
         states.get(frame.checked_sub(*first)? as usize).copied()
     }
 
-    pub(super) fn states(&self) -> (&Gander, &Gander) {
+    pub(super) fn states(&self) -> (&G, &G) {
         (&self.game, &self.before)
     }
 
@@ -104,7 +117,7 @@ impl Cinema {
     }
 }
 
-impl Tape for Cinema {
+impl<G: Shown> Tape for Cinema<G> {
     fn position(&self) -> (u32, u32) {
         (self.frame, self.last)
     }
@@ -167,7 +180,7 @@ mod tests {
     use gaggle::kit::SlotSet;
     use gaggle::timeline::{Inputs, Recorder, RecorderConfig, ReplayInfo};
     use gander::bots::{Bot, Strength};
-    use gander::{Pad, SEATS, Setup};
+    use gander::{Gander, Pad, SEATS, Setup};
 
     use super::*;
 
@@ -189,7 +202,7 @@ mod tests {
 
     #[test]
     fn replay_plays_and_seeks() {
-        let mut cinema = Cinema::open(half_a_minute(), 0).unwrap();
+        let mut cinema = Cinema::<Gander>::open(half_a_minute(), 0).unwrap();
         assert_eq!((cinema.position(), cinema.damage()), ((0, 1800), None));
         assert_eq!(cinema.levels().first().map(|wave| wave.1), Some(1));
         (0..100).for_each(|_| cinema.step());
@@ -208,7 +221,8 @@ mod tests {
     #[test]
     fn it_is_known_who_fell_when() {
         let setup = Setup { first_wave: 30, ..Setup::default() };
-        let mut cinema = Cinema::open(match_of(setup, Bot::new(0, Strength::Steady, 1)), 0).unwrap();
+        let mut cinema =
+            Cinema::<Gander>::open(match_of(setup, Bot::new(0, Strength::Steady, 1)), 0).unwrap();
         let falls = cinema.falls().to_vec();
         assert!(!falls.is_empty(), "no player fell");
         for (frame, seat) in falls {
@@ -223,13 +237,13 @@ mod tests {
     #[test]
     fn bad_files_are_told_in_words() {
         let good = half_a_minute();
-        let cut = Cinema::open(good[..good.len() * 2 / 3].to_vec(), 5_000).unwrap();
+        let cut = Cinema::<Gander>::open(good[..good.len() * 2 / 3].to_vec(), 5_000).unwrap();
         assert!(cut.damage().unwrap().contains("What is before plays"));
         assert!(cut.position().1 > 600);
         let mut other = good.clone();
         other[20] ^= 1;
         for bytes in [Vec::new(), vec![0; 100], other, b"not a replay at all".to_vec()] {
-            let error = Cinema::open(bytes, 0).unwrap_err();
+            let error = Cinema::<Gander>::open(bytes, 0).unwrap_err();
             assert!(error.ends_with('.'), "{error}");
         }
     }
