@@ -15,7 +15,7 @@ export function panelLines(room, last) {
   if (figures.recoveries > 0) lines.push(`${figures.recoveries} desyncs repaired`);
   for (const { isLocal, peer, name, path, rtt, loss, bytesIn, bytesOut } of room.members) {
     if (isLocal) continue;
-    const before = last.get(peer) ?? 0;
+    const before = last.get(peer) ?? bytesIn + bytesOut;
     last.set(peer, bytesIn + bytesOut);
     const rate = Math.max(0, (bytesIn + bytesOut - before) / EVERY_MS);
     const ms = rtt === null ? '–' : rtt.toFixed(0);
