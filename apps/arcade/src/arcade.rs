@@ -173,13 +173,7 @@ impl Arcade {
         };
         arcade.set_touch(touch);
         arcade.apply_delay();
-        for complaint in arcade.params.complaints.clone() {
-            arcade.toasts.push(None, complaint, true);
-        }
-        if let Some(name) = arcade.params.game.as_ref().filter(|name| *name != entry.about.name) {
-            let text = format!("There is no cabinet called {name} here.");
-            arcade.toasts.push(None, text, true);
-        }
+        arcade.complain();
         if arcade.params.frame.is_some() {
             arcade.toasts.push(None, "Now drop the replay here.".to_string(), false);
         }
@@ -202,6 +196,18 @@ impl Arcade {
             }
         }
         arcade
+    }
+
+    /// Says what is wrong with the address.
+    fn complain(&mut self) {
+        for complaint in self.params.complaints.clone() {
+            self.toasts.push(None, complaint, true);
+        }
+        let name = self.cabinet.about().name;
+        if let Some(name) = self.params.game.as_ref().filter(|asked| *asked != name) {
+            let text = format!("There is no cabinet called {name} here.");
+            self.toasts.push(None, text, true);
+        }
     }
 
     /// Requests another cabinet by name, which the page must load.
