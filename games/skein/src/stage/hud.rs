@@ -108,9 +108,9 @@ fn boss_bar(painter: &mut Painter<'_>, now: &Skein) {
     }
 }
 
-/// The course from the fen to dawn along the lower edge.
+/// The course from the fen to dawn, above the line of the room that pages draw at the lower edge.
 pub(super) fn course(painter: &mut Painter<'_>, now: &Skein) {
-    let (wide, x, y) = (204, 218, 346);
+    let (wide, x, y) = (204, 218, 323);
     let done = now.course.progress() as i32 * wide / 1_000;
     painter.scene.panel((x - 8, y - 4, wide + 16, 15), palette::INK, 0.78, Some(palette::NIGHT[3]));
     let stage = usize::from(now.course.stage.clamp(1, 5)) - 1;
