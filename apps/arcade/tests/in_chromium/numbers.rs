@@ -12,7 +12,7 @@ use crate::online::{Hall, expect_agreement, facts, fly, frames_to_answer, is_tog
 use crate::{PATIENCE, build, picture, tap};
 
 /// Bytes transferred until a player can act.
-pub(crate) const FIRST_LOAD_MAX: u64 = 328_000;
+pub(crate) const FIRST_LOAD_MAX: u64 = 330_000;
 /// The same for skein, whose page alone has a lobby and the code of rooms whose host starts.
 const FIRST_LOAD_MAX_SKEIN: u64 = 344_000;
 /// Bytes transferred after the first frame.
