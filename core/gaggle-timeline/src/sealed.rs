@@ -42,7 +42,7 @@ const GOODBYE_TIMEOUT: Micros = Micros::from_secs(1);
 ///
 /// It is driven as a [`Session`](crate::Session) is, with one link: to the referee. A frame counts
 /// once the referee has sealed it, with the inputs that arrived in time; a player whose input did
-/// not is [missed](Inputs::missed) in that frame, and no other player waits.
+/// not is [missed](crate::Inputs::missed) in that frame, and no other player waits.
 #[derive(Debug)]
 pub struct Sealed<I: Input> {
     config: TimelineConfig,
