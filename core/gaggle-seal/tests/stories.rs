@@ -217,8 +217,14 @@ fn drained_referee_leaves_no_client_behind() {
     assert_eq!(room.referee.phase(), RefereePhase::Drained);
     let sealed = room.referee.log().sealed();
     assert!(room.players.iter().all(|player| player.client.log().sealed() == sealed));
-    let over = ClientPhase::Over(OverReason::Draining);
-    assert!(room.players.iter().all(|player| player.client.phase() == over));
+    // The next start goes on with the match.
+    assert!(room.players.iter().all(|player| player.client.phase() == ClientPhase::Following));
+    let recovered = read_journal(&room.journal, &config(3), |_| {}).expect("a journal");
+    room.referee = Referee::resume(room.now(), config(3), Epoch(2), recovered).expect("sensible");
+    (0..3).for_each(|index| room.connect(index));
+    room.run(100);
+    assert!(room.referee.log().sealed() > sealed + 60);
+    assert!(room.players.iter().all(|player| player.client.is_playing()));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::checkpoint;
 use crate::hello::Hello;
 use crate::lineage::{Epoch, Lineage};
 use crate::log::Log;
-use crate::message::{Check, Message, STATE_BYTES_MAX, StateInfo};
+use crate::message::{Check, Message, OverReason, STATE_BYTES_MAX, StateInfo};
 use crate::transfer::{Incoming, Outgoing};
 
 /// Most bytes of an answer; it begins later in the log if it would be larger.
@@ -148,6 +148,8 @@ impl Client {
                 }
             }
             Message::Ask { .. } | Message::Verdict { .. } => {}
+            // Another start of the referee goes on with the match.
+            Message::Over(OverReason::Draining) if !self.says.is_leaving => {}
             Message::Over(reason) => {
                 self.phase = ClientPhase::Over(reason);
                 self.events.push(ClientEvent::Over { reason });
