@@ -69,6 +69,7 @@ export class Room {
       // A fault of the module leaves nothing that could go on.
       if (!(error instanceof WebAssembly.RuntimeError)) throw error;
       this.#isClosed = true;
+      this.onClosed?.();
       this.#listeners.tell({ type: 'error', text: `the module failed: ${error.message}`, frame: this.#driver.frame, error });
       throw error;
     }
