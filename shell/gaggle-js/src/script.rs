@@ -23,7 +23,7 @@ extern "C" {
     #[wasm_bindgen(method, js_name = hasFailed)]
     fn has_failed(this: &Driver) -> bool;
 
-    /// Ticks once.
+    /// Ticks once; `read` answers what the tick reads.
     #[wasm_bindgen(method)]
     fn advance(this: &Driver, frame: u32, read: &dyn Fn(u32, u32) -> u32);
 
