@@ -287,6 +287,8 @@ impl RefereeRoom {
                 self.forward(peer, stream, bytes);
                 return;
             }
+            // Streams are independent: it overtook the hello.
+            (None, _) if stream >= FORWARD_STREAM_MIN => return,
             (Some(link), Some(referee)) => {
                 referee.handle_message(self.now, link, bytes).map_err(CloseReason::Fault)
             }

@@ -93,7 +93,7 @@ impl Roster {
     }
 
     pub(crate) fn row(&self, slot: usize) -> Option<Row> {
-        self.rows[slot]
+        *self.rows.get(slot)?
     }
 
     /// The row at the end of an earlier frame that is still kept.

@@ -309,6 +309,11 @@ impl TimelineConfig {
     pub(crate) fn table_frames(&self) -> usize {
         let running = 4 * self.lookahead_frames() + 16;
         let explaining = 4 * self.checksum_interval_frames;
+        #[cfg(feature = "seal")]
+        let running = match self.late_policy {
+            LatePolicy::Seal(_) => running.max(2 * (crate::sealed::AHEAD_FRAMES + self.lookahead_frames())),
+            LatePolicy::Stall { .. } => running,
+        };
         (running.max(explaining) as usize).next_power_of_two()
     }
 

@@ -29,6 +29,7 @@ pub use config::{RefusedInput, SealConfig};
 use events::{RefusedShare, RosterWatch};
 use local::LocalEntries;
 use pace::{Measured, Pace, Plan};
+pub(crate) use settle::AHEAD_FRAMES;
 use settle::Settled;
 use states::States;
 
@@ -41,7 +42,7 @@ const GOODBYE_TIMEOUT: Micros = Micros::from_secs(1);
 ///
 /// It is driven as a [`Session`](crate::Session) is, with one link: to the referee. A frame counts
 /// once the referee has sealed it, with the inputs that arrived in time; a player whose input did
-/// not is [missed](Inputs::missed) in that frame, and no other player waits.
+/// not is [missed](crate::Inputs::missed) in that frame, and no other player waits.
 #[derive(Debug)]
 pub struct Sealed<I: Input> {
     config: TimelineConfig,
@@ -59,6 +60,8 @@ pub struct Sealed<I: Input> {
     link: Link,
     /// Whether the game has a state of this match.
     is_running: bool,
+    /// States before this frame may not be saved.
+    unsaved: Frame,
     now: Micros,
     events: Events,
     stats: SessionStats,
@@ -93,6 +96,10 @@ impl<I: Input> Sealed<I> {
         let list: Vec<Slot> = slots.iter().collect();
         let max = config.slot_count.min(gaggle_seal::STREAM_SLOTS_MAX);
         gaggle_kit::OutOfRange::check("players", list.len() as u64, 1, max as u64)?;
+        for slot in &list {
+            let last = config.slot_count as u64 - 1;
+            gaggle_kit::OutOfRange::check("slot", slot.index() as u64, 0, last)?;
+        }
         let slots = StreamSlots::new(&list).unwrap_or_default();
         Sealed::with(config, local, referee, slots, incarnation)
     }
@@ -137,6 +144,7 @@ impl<I: Input> Sealed<I> {
             sim: SimScheduler::default(),
             link: Link::default(),
             is_running: false,
+            unsaved: Frame::START,
             now: Micros::ZERO,
             events: Events::default(),
             stats: SessionStats::default(),
@@ -170,6 +178,8 @@ impl<I: Input> Sealed<I> {
         self.link.is_connected = true;
         self.link.disconnect = None;
         self.link.heard_at = self.now;
+        // The referee may have forgotten that it sends this peer another state.
+        self.states.report_again();
         self.client.handle_connected(self.now);
     }
 

@@ -488,7 +488,7 @@ mod tests {
         let (least, most) = MACHINES.into_inner();
         let (few, many) = MACHINES_DRAWN.into_inner();
         for said in [
-            format!("{least} to {most}; {few} to {many} as the seed says"),
+            format!("{least} to {most}; by default {few} to {many}, drawn from the seed"),
             format!("1 to {MINUTES_MAX}"),
             format!("1 to {THREADS_MAX}"),
             "--replica".to_owned(),

@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn file_without_bundle_is_rejected_with_reason() {
         let error = describe(b"not a bundle at all").expect_err("no bundle");
-        assert!(error.contains("no bundle"), "{error}");
+        assert!(error.contains("not a desync bundle"), "{error}");
     }
 
     /// A bundle as in docs/protocol/8-files.md: equal inputs in every frame between two states.

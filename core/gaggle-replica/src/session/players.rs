@@ -46,7 +46,7 @@ impl Session {
         self.members.is_member()
     }
 
-    /// Whether this peer only spectates: see [`JoinMode::Spectate`].
+    /// Whether this peer only spectates: see [`JoinMode::Spectate`](crate::JoinMode::Spectate).
     pub fn is_spectator(&self) -> bool {
         self.members.is_spectator()
     }

@@ -9,7 +9,7 @@ use super::states::Checked;
 use super::{MERGE_AGE, Sealed};
 use crate::event::SessionEvent;
 use crate::request::{Due, Request, RequestStep, SimId};
-use crate::scheduler::{Answer, SimNeeds};
+use crate::scheduler::{Answer, SimNeeds, Step};
 use crate::snapshots::SNAPSHOTS_EXTRA;
 use crate::transfer::STATE_BYTES_MAX;
 
@@ -32,7 +32,10 @@ impl<I: Input> Sealed<I> {
     fn take_event(&mut self, event: ClientEvent) {
         match event {
             ClientEvent::SnapshotReceived { frame, state, state_hash } => {
-                if state.is_empty() {
+                if state.is_empty() && frame > Frame::START {
+                    // Only the first state of a match is the one the game begins with.
+                    self.enter_anew();
+                } else if state.is_empty() {
                     self.begin_at(frame, None);
                 } else {
                     self.states.receive(frame, state, state_hash);
@@ -86,6 +89,7 @@ impl<I: Input> Sealed<I> {
         self.local.restore(frame, &mut self.past);
         self.pace.restart();
         self.states.begin_at(frame, hash);
+        self.unsaved = Frame::START;
         self.sim.begin_stay(frame);
         self.sim.set_target(frame);
         self.is_running = true;
@@ -101,7 +105,9 @@ impl<I: Input> Sealed<I> {
             return;
         }
         let frame = self.settled.frame();
-        let is_saved = self.past.current().since(kept) < self.config.prediction_frames() + SNAPSHOTS_EXTRA;
+        let is_near = self.past.current().since(kept) < self.config.prediction_frames() + SNAPSHOTS_EXTRA;
+        // What was caught up with or settled in one burst was simulated without saving it.
+        let is_saved = is_near && kept >= self.unsaved;
         if !is_saved || !self.client.log().keeps(kept) || kept < self.sim.origin() {
             self.enter_anew();
             return;
@@ -141,6 +147,11 @@ impl<I: Input> Sealed<I> {
             export_at: self.states.export_at(),
         };
         let step = self.sim.next_step(&mut self.past, &mut self.states, &mut self.stats, needs)?;
+        if let Step::Advance(frame) = step
+            && frame <= needs.sure.min(needs.confirmed)
+        {
+            self.unsaved = self.unsaved.max(frame);
+        }
         Some(RequestStep(Due::Step(step)))
     }
 

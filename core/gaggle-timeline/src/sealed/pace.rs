@@ -114,8 +114,9 @@ impl Pace {
     }
 
     pub(super) fn fix_delay(&mut self, frames: Option<u32>) {
-        self.is_fixed = frames.is_some();
-        self.delay = frames.unwrap_or(self.delay);
+        let (min, max) = self.delay_range;
+        (self.is_fixed, self.is_lowering) = (frames.is_some(), false);
+        self.delay = frames.unwrap_or(self.delay.clamp(min, max));
     }
 
     pub(super) fn stalled_ticks(&self) -> u32 {
@@ -254,7 +255,7 @@ impl Pace {
         if is_over(high_depth.into()) && self.delay < max {
             self.delay += 1;
             (self.stepped_at, self.is_lowering) = (now, false);
-        } else if self.is_lowering && low.is_some_and(|low| low >= self.margin + GAINED) {
+        } else if self.is_lowering && self.delay > min && low.is_some_and(|low| low >= self.margin + GAINED) {
             self.delay -= 1;
             (self.stepped_at, self.is_lowering) = (now, false);
         } else if !is_over(i64::from(low_depth) - 1) && self.delay > min {
@@ -341,10 +342,24 @@ mod tests {
         assert_eq!(pace.delay(), 3, "one step per 500 ms");
         step(&mut pace, 2_000, 12, 2);
         assert_eq!(pace.delay(), 4);
+        // The mean of the depth falls, before another step is allowed.
+        step(&mut pace, 2_100, 3, 2);
         step(&mut pace, 3_000, 3, 2);
         assert_eq!(pace.delay(), 4, "the clock has not gained the frame");
         step(&mut pace, 4_000, 3, 6);
         assert_eq!(pace.delay(), 3);
+    }
+
+    #[test]
+    fn delay_fixed_at_zero_amid_lowering_rises_from_there() {
+        let mut pace = pace();
+        (0..300).for_each(|_| pace.adjust(measured(1_000, 23, 20, Some(2))));
+        pace.fix_delay(Some(0));
+        (0..300).for_each(|_| pace.adjust(measured(2_000, 23, 20, Some(8))));
+        assert_eq!(pace.delay(), 0);
+        pace.fix_delay(None);
+        (0..300).for_each(|_| pace.adjust(measured(3_000, 23, 20, Some(8))));
+        assert_eq!(pace.delay(), 1, "the least automatic delay");
     }
 
     #[test]

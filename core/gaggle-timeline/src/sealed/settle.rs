@@ -11,7 +11,7 @@ use crate::Inputs;
 use crate::input_log::{Occupancy, Past};
 
 /// Sealed frames beyond the simulated one that are held as inputs.
-const AHEAD_FRAMES: u32 = 64;
+pub(crate) const AHEAD_FRAMES: u32 = 64;
 
 /// The log no longer has the frame that must be simulated next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -89,6 +89,11 @@ impl States {
         self.is_outvoted = true;
     }
 
+    /// Checksums are reported again, also after one was outvoted.
+    pub(super) fn report_again(&mut self) {
+        self.is_outvoted = false;
+    }
+
     /// The last frame before this one whose checksum no other client doubted.
     pub(super) fn agreed_before(&self, frame: Frame) -> Frame {
         frame.saturating_sub(self.interval)

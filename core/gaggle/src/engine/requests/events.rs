@@ -102,6 +102,11 @@ impl<I: Input> Requests<I> {
                 self.has_abandoned = true;
                 Some(RoomEvent::BranchAbandoned)
             }
+            // What was recorded of these frames is void.
+            SessionEvent::FramesTakenBack { .. } => {
+                self.has_abandoned = true;
+                None
+            }
             SessionEvent::DesyncDetected { peer, frame, .. } => {
                 Some(RoomEvent::DesyncDetected { peer, name: name(peer), frame })
             }
@@ -194,6 +199,10 @@ impl<I: Input> Requests<I> {
                 self.show(joining.play);
                 self.change(room, Cause::Joined);
                 self.remove_suspended(room);
+                if room.has_referee {
+                    // A referee forwards nothing to or from a peer that it has not let in.
+                    room.inbox.values.forget_connections();
+                }
                 room.push(if spectates { RoomEvent::SpectatingStarted } else { RoomEvent::MatchJoined });
             }
         } else if room.has_referee && is_late && !is_hopeless {
