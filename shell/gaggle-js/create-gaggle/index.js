@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // `npm create gaggle FOLDER`: copies the template. Absent: what the game does.
 
+import { existsSync, statSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +23,7 @@ if (!folder || folder.startsWith('-') || !gaggle) {
 }
 
 const to = resolve(folder);
-const name = basename(to).toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '') || 'game';
+const name = basename(to).toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 32).replace(/-+$/, '') || 'game';
 await mkdir(to, { recursive: true });
 if ((await readdir(to)).length > 0) {
   console.error(`${to} is not empty; give another folder`);
@@ -31,11 +32,11 @@ if ((await readdir(to)).length > 0) {
 await cp(fileURLToPath(new URL('template', import.meta.url)), to, { recursive: true });
 // npm leaves files of this name out of packages.
 await rename(join(to, '_gitignore'), join(to, '.gitignore'));
-const isFolder = /^[./]/.test(gaggle);
+const isFolder = existsSync(gaggle) && statSync(gaggle).isDirectory();
 for (const file of ['package.json', 'index.html', 'src/game.ts']) {
   const path = join(to, file);
   const text = await readFile(path, 'utf8');
-  const where = isFolder ? `file:${resolve(gaggle)}` : gaggle;
+  const where = existsSync(gaggle) ? `file:${resolve(gaggle)}` : gaggle;
   await writeFile(path, text.replaceAll('GAME', name).replaceAll('GAGGLE_JS', where));
 }
 // A link to a folder elsewhere is outside of what Vite serves; a copy is not.

@@ -60,10 +60,10 @@ function copyValue(value, depth) {
 
 /** Why a value cannot be part of a state, with its path; null if it can. */
 export function problem(value, name = 'state') {
-  return problemOf(value, name, new Map());
+  return problemOf(value, name, 0, new Map());
 }
 
-function problemOf(value, path, seen) {
+function problemOf(value, path, depth, seen) {
   switch (typeof value) {
     case 'number':
       return value === value ? null : `${path} is NaN; check the computation before it`;
@@ -80,7 +80,8 @@ function problemOf(value, path, seen) {
   }
   if (value === null) return null;
   const known = seen.get(value);
-  if (known !== undefined && path.startsWith(known) && path !== known) {
+  // `state.ab` begins like `state.a`, but is not in it.
+  if (known !== undefined && path.startsWith(known) && /^[.[]/.test(path.slice(known.length))) {
     return `${path} leads back to ${known}; a state has no cycles, so store an index or a name`;
   }
   if (known !== undefined) {
@@ -88,7 +89,7 @@ function problemOf(value, path, seen) {
   }
   seen.set(value, path);
   if (seen.size > 1e6) return `${path} is too much for a state`;
-  if (path.split(/[.[]/).length > DEPTH_MAX) return `${path} is nested deeper than ${DEPTH_MAX} levels`;
+  if (depth === DEPTH_MAX) return `${path} is nested deeper than ${DEPTH_MAX} levels`;
   if (isTyped(value)) {
     const isFloat = value instanceof Float32Array || value instanceof Float64Array;
     const nan = isFloat ? value.findIndex((item) => item !== item) : -1;
@@ -98,7 +99,7 @@ function problemOf(value, path, seen) {
     const extra = Object.keys(value).length - value.length;
     if (extra > 0) return `${path} is a list with names beside its numbers; use an object`;
     for (let nth = 0; nth < value.length; nth++) {
-      const found = problemOf(value[nth], `${path}[${nth}]`, seen);
+      const found = problemOf(value[nth], `${path}[${nth}]`, depth + 1, seen);
       if (found) return found;
     }
     return null;
@@ -112,7 +113,7 @@ function problemOf(value, path, seen) {
   for (const key of Object.keys(value)) {
     const at = /^[A-Za-z_$][\w$]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
     if (key === '__proto__') return `${at} is a reserved name; use another`;
-    const found = problemOf(value[key], at, seen);
+    const found = problemOf(value[key], at, depth + 1, seen);
     if (found) return found;
   }
   return null;
@@ -241,9 +242,13 @@ function putUnits(text) {
   for (let nth = 0; nth < text.length; nth++, end += 2) view.setUint16(end, text.charCodeAt(nth), true);
 }
 
+function hasNan(typed) {
+  const isFloat = typed instanceof Float32Array || typed instanceof Float64Array;
+  return isFloat && typed.some((item) => item !== item);
+}
+
 function putTyped(value) {
-  const isFloat = value instanceof Float32Array || value instanceof Float64Array;
-  if (isFloat && value.some((item) => item !== item)) return false;
+  if (hasNan(value)) return false;
   byte(TYPED_FROM + TYPED.findIndex((type) => value instanceof type));
   varint(value.length);
   grow(value.byteLength);
@@ -252,7 +257,10 @@ function putTyped(value) {
   return true;
 }
 
-/** The data of these bytes, which may come from anywhere. Throws if they are no encoding. */
+/**
+ * The data of these bytes, which may come from anywhere. Throws if they are no encoding. What it
+ * accepts can be copied and encoded: otherwise another peer's bytes would stop this one.
+ */
 export function decode(bytes, head = 0) {
   const reader = { bytes, at: head, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), keys: [] };
   const value = take(reader, 0);
@@ -285,9 +293,9 @@ function count(reader, bytes) {
 }
 
 function take(reader, depth) {
-  if (depth > DEPTH_MAX) throw new RangeError('the state is nested too deep');
   const tag = next(reader);
   if (tag >= SMALL_FROM) return tag - SMALL_FROM + SMALL;
+  if (depth === DEPTH_MAX && tag >= TAG.ARRAY) throw new RangeError('the state is nested too deep');
   switch (tag) {
     case TAG.NULL:
       return null;
@@ -301,8 +309,10 @@ function take(reader, depth) {
       return -number(reader);
     case TAG.FLOAT: {
       if (reader.at + 8 > reader.bytes.length) throw new RangeError('the state ends early');
+      const value = reader.view.getFloat64(reader.at, true);
+      if (value !== value) throw new RangeError('a number is NaN');
       reader.at += 8;
-      return reader.view.getFloat64(reader.at - 8, true);
+      return value;
     }
     case TAG.ASCII:
     case TAG.UTF16:
@@ -351,7 +361,9 @@ function typed(reader, tag) {
   const length = count(reader, type.BYTES_PER_ELEMENT);
   const bytes = reader.bytes.slice(reader.at, reader.at + length * type.BYTES_PER_ELEMENT);
   reader.at += bytes.length;
-  return new type(bytes.buffer, 0, length);
+  const value = new type(bytes.buffer, 0, length);
+  if (hasNan(value)) throw new RangeError('a number is NaN');
+  return value;
 }
 
 /** The path of the first difference between two states, with both values; null if there is none. */

@@ -59,11 +59,17 @@ export class Driver {
   /** Called by the module: all peers start a match. */
   start(high, low, round, slots, settings) {
     this.generator.seed(high, low);
+    this.frame = 0;
     try {
       this.state = this.#setUp({ round, slots: [...slots], settings: JSON.parse(settings || '{}') });
     } catch (error) {
       this.#fail(error, 'setup');
     }
+  }
+
+  /** Called by the module: whether the game threw, at any time. */
+  hasFailed() {
+    return this.error !== null;
   }
 
   /** Called by the module: ticks once. False once the game threw. */
@@ -120,10 +126,23 @@ export class Driver {
   /** Called by the module: a copy that later ticks do not change. */
   save() {
     try {
-      const state = this.game.save ? bytesOf(this.game.save(this.state)) : copy(this.state);
-      return { state, words: this.generator.words.slice() };
+      return this.#saved();
     } catch (error) {
       this.#fail(error, this.game.save ? 'save' : 'tick');
+      return undefined;
+    }
+  }
+
+  #saved() {
+    const state = this.game.save ? bytesOf(this.game.save(this.state)) : copy(this.state);
+    return { state, words: this.generator.words.slice() };
+  }
+
+  /** A copy for the page, whose questions never stop a match; undefined if there is none. */
+  peek() {
+    try {
+      return this.#saved();
+    } catch {
       return undefined;
     }
   }
@@ -147,15 +166,21 @@ export class Driver {
   /** Called by the module: the bytes of a copy; none once the game failed. */
   encode(saved) {
     try {
-      const bytes = this.game.save ? new Uint8Array(HEAD + saved.state.length) : encode(saved.state, HEAD);
-      if (this.game.save) bytes.set(saved.state, HEAD);
-      const view = new DataView(bytes.buffer);
-      saved.words.forEach((word, nth) => view.setUint32(4 * nth, word, true));
-      return bytes;
+      return this.bytesOf(saved);
     } catch (error) {
-      this.#fail(error, 'tick');
+      // What another peer sent says nothing about this game.
+      if (!saved.isForeign) this.#fail(error, this.game.save ? 'save' : 'tick');
       return new Uint8Array(0);
     }
+  }
+
+  /** The bytes of a copy. */
+  bytesOf(saved) {
+    const bytes = this.game.save ? new Uint8Array(HEAD + saved.state.length) : encode(saved.state, HEAD);
+    if (this.game.save) bytes.set(saved.state, HEAD);
+    const view = new DataView(bytes.buffer);
+    saved.words.forEach((word, nth) => view.setUint32(4 * nth, word, true));
+    return bytes;
   }
 
   /** Called by the module: another peer's bytes, which may be anything. */
@@ -164,11 +189,11 @@ export class Driver {
       if (bytes.length < HEAD) return undefined;
       const view = new DataView(bytes.buffer, bytes.byteOffset);
       const words = Uint32Array.from([0, 4, 8, 12], (at) => view.getUint32(at, true));
-      if (!this.game.load) return { state: decode(bytes, HEAD), words };
+      if (!this.game.load) return { state: decode(bytes, HEAD), words, isForeign: true };
       // A state that its game does not load is none.
       const state = bytes.slice(HEAD);
       this.game.load(state.slice());
-      return { state, words };
+      return { state, words, isForeign: true };
     } catch {
       return undefined;
     }

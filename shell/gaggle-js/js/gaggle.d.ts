@@ -106,7 +106,7 @@ export interface Inputs<I> {
    * The answer to a weaker question: only another answer costs a rollback. `ask` must not use
    * anything but its arguments; what it needs is passed as `context`, which is plain data.
    */
-  ask<C extends Plain, R>(slot: number, context: C, ask: (input: I, context: C) => R): R;
+  ask<C, R>(slot: number, context: C, ask: (input: I, context: C) => R): R;
   /** Whether a player is in this slot. */
   isPresent(slot: number): boolean;
   /** All slots with a player, lowest first. */
@@ -186,19 +186,22 @@ export interface DrawContext<S, F extends InputFields> {
 export interface OpenOptions<S = any, F extends InputFields = any> extends Game<S, F> {
   /** Address such as `wss://play.example`; by default that of the page. */
   server?: string;
-  /** The room to join; by default that of `?room=` in the address, or any. */
+  /**
+   * The room to join, any by default. `'matchmake'`, `'private'` and `'browse'` are for a page without
+   * `?room=` in its address: a link, or a reload, joins the room it names.
+   */
   join?: JoinTarget;
   /** Mode of the game at the server. */
   mode?: string;
   /** Who begins matches in a room that this peer makes: they run from the beginning, or its host starts them. */
   start?: 'dropIn' | 'host' | 'hostLateJoin';
   /** Settings of a room that this peer makes. */
-  settings?: Record<string, unknown>;
+  settings?: object;
   /** Display name of the player. */
   name?: string;
   /** Token of the server's issuer. */
   token?: string;
-  /** The slot this player likes. */
+  /** The slot this player likes, below `maxPlayers`. */
   preferredSlot?: number;
   /** Players at this peer, 1 by default. `controls` returns a list then. */
   localPlayers?: number;
@@ -259,7 +262,7 @@ interface OfPeer extends Said {
 
 /** Events of a room by name. */
 export interface RoomEvents {
-  /** `setup`, `tick`, `save` or `load` threw: this room has stopped, the other players play on. */
+  /** `setup`, `tick`, `save` or `load` threw, in an update or outside: this room has stopped, the other players play on. */
   error: Said & { frame: number; error: GameError };
   roomJoined: Said & { code: string; resumed: boolean };
   roomLeft: Said & { reason: string };
@@ -328,8 +331,8 @@ export class Room<S = any, F extends InputFields = any> {
   /** Listens to an event; `'*'` hears all. Returns a function that stops it. */
   on<T extends keyof RoomEvents>(type: T, listener: (event: RoomEvents[T] & { type: T }) => void): () => void;
   on(type: '*', listener: (event: Said & { type: keyof RoomEvents }) => void): () => void;
-  /** Does everything that is due at this time in milliseconds; only without the page's `loop`. */
-  update(now: number): number;
+  /** Does everything that is due at this time in milliseconds, now by default; only without the page's `loop`. */
+  update(now?: number): number;
   /** Sets the input of a local player until the next call. */
   setInput(input: Partial<InputOf<F>>, player?: number): void;
   /** The state to draw. Only `tick` may change it. */
@@ -365,7 +368,7 @@ export class Room<S = any, F extends InputFields = any> {
   readonly figures: Figures;
   /** Settings of the room, which its host sets. */
   readonly settings: Record<string, unknown>;
-  setSettings(settings: Record<string, unknown>): void;
+  setSettings(settings: object): void;
   setAccess(access: { locked?: boolean; private?: boolean; maxPlayers?: number }): void;
   /** Tells the others that the local player is ready for the next match. */
   ready(isReady?: boolean): void;
@@ -379,10 +382,10 @@ export class Room<S = any, F extends InputFields = any> {
   /** Frames between input and effect; none adapts to the network. */
   setInputDelay(frames?: number): void;
   /** Sends plain data beside the match, to one peer or all; 4,096 bytes at most. */
-  send(data: Plain, to?: string): void;
+  send(data: unknown, to?: string): void;
   /** What members tell all others, later joiners included; 2,048 bytes per member. */
   readonly values: {
-    set(key: string, value: Plain | undefined): void;
+    set(key: string, value: unknown): void;
     get(peer: string, key: string): Plain | undefined;
     of(peer: string): Record<string, Plain>;
   };

@@ -16,7 +16,7 @@ export function defineGame(options) {
   };
   if (typeof options !== 'object' || options === null) fail('give an object with game, version, maxPlayers, setup and tick');
   const { game, version, maxPlayers = 2, setup, tick, save, load, tickRate = 60, netcode = 'rollback' } = options;
-  if (!/^[a-z0-9][a-z0-9._-]{0,31}$/.test(game ?? '')) fail(`game is ${JSON.stringify(game)}; give a name of small letters, digits and dashes`);
+  if (!/^[a-z0-9][a-z0-9._-]{0,31}$/.test(game ?? '')) fail(`game is ${JSON.stringify(game)}; give a name of small letters, digits and dashes, 32 at most`);
   if (typeof version !== 'string' || version === '') fail('version is missing; change it with every rule of the game');
   if (!Number.isInteger(maxPlayers) || maxPlayers < 2 || maxPlayers > 64) fail(`maxPlayers is ${maxPlayers}; give 2 to 64`);
   if (typeof setup !== 'function') fail('setup is missing; give a function that returns the first state');

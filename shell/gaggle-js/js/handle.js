@@ -2,6 +2,8 @@
 // Absent: what a room does.
 
 export const JOIN = { matchmake: 0, private: 1, code: 2, spectate: 3, browse: 4, offline: 5 };
+/** As the server makes them. */
+export const ROOM_CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{6}$/i;
 const START = { dropIn: 0, hostLateJoin: 1, host: 2 };
 const PHASES = ['solo', 'lobby', 'joining', 'playing', 'spectating', 'suspended'];
 const FIGURES = [
@@ -12,7 +14,24 @@ const FIGURES = [
 /** Number and code of a room to join: 'matchmake', 'private', 'offline', 'browse', or its code. */
 export function joinTarget(join = 'matchmake') {
   if (typeof join === 'object' && join?.spectate) return [JOIN.spectate, String(join.spectate)];
-  return join in JOIN && join !== 'code' && join !== 'spectate' ? [JOIN[join], ''] : [JOIN.code, String(join)];
+  return isKind(join) ? [JOIN[join], ''] : [JOIN.code, String(join)];
+}
+
+function isKind(join) {
+  return Object.hasOwn(JOIN, join) && join !== 'code' && join !== 'spectate';
+}
+
+/**
+ * The room that a page joins: that of its options if they name one, else that of the link, else that
+ * of before a reload. `fallback` takes the place of a room that is gone; null if there is none.
+ */
+export function choiceOf(join, asked, stored) {
+  const isNamed = join !== undefined && (!isKind(join) || join === 'offline');
+  if (isNamed) return { join, fallback: null };
+  const fallback = join ?? 'matchmake';
+  const code = [asked, stored].find((one) => one && ROOM_CODE.test(one));
+  const isStored = code !== undefined && code === stored;
+  return { join: code ?? fallback, fallback: isStored ? fallback : null };
 }
 
 /** Texts and numbers by position. */
@@ -26,9 +45,12 @@ export function settingsOf(game, options, seed) {
     options.guestKey ?? '', options.deviceKey ?? '', options.name ?? '', options.token ?? '',
     game.shape, options.conditions ?? '',
   ];
-  const slot = Number.isInteger(options.preferredSlot) ? options.preferredSlot + 1 : 0;
+  const preferred = options.preferredSlot ?? -1;
+  if (!Number.isInteger(preferred) || preferred < -1 || preferred >= game.maxPlayers) {
+    throw new TypeError(`preferredSlot is ${preferred}; give 0 to ${game.maxPlayers - 1}`);
+  }
   const numbers = [
-    game.maxPlayers, kind, start, slot, options.localPlayers ?? 1, game.tickRate, game.predictionFrames,
+    game.maxPlayers, kind, start, preferred + 1, options.localPlayers ?? 1, game.tickRate, game.predictionFrames,
     ...seed,
   ];
   return { texts, numbers: Uint32Array.from(numbers) };

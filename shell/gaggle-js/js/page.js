@@ -3,7 +3,7 @@
 import { checkWith } from './determinism.js';
 import { Driver } from './driver.js';
 import { defineGame } from './game.js';
-import { settingsOf } from './handle.js';
+import { choiceOf, ROOM_CODE, settingsOf } from './handle.js';
 import { questions } from './inputs.js';
 import { Keys } from './keys.js';
 import { mathOf } from './math.js';
@@ -22,6 +22,8 @@ export function load(from) {
     module.setQuestions(questions);
     return { module, math: mathOf(module) };
   });
+  // A module that did not arrive may arrive when it is asked for again.
+  ready.catch(() => (ready = null));
   return ready;
 }
 
@@ -79,16 +81,19 @@ export async function open(options) {
 class Page {
   #options;
   #name;
-  #storedCode;
-  #keys = new Keys(window);
+  #fallback;
+  #keys = null;
+  #ended = new AbortController();
 
   constructor(options, game) {
     this.#options = options;
     this.#name = `gaggle.${game.game}`;
     const asked = new URLSearchParams(location.search).get('room');
     const stored = kept(false, `${this.#name}.room`);
-    this.join = options.join ?? asked ?? stored ?? 'matchmake';
-    this.#storedCode = stored === this.join ? stored : null;
+    if (asked && !ROOM_CODE.test(asked)) console.warn(`gaggle: ?room=${asked} is no code of a room`);
+    const { join, fallback } = choiceOf(options.join, asked, stored);
+    this.join = join;
+    this.#fallback = fallback;
   }
 
   /** The options of the room, with what the page knows. */
@@ -105,9 +110,11 @@ class Page {
   }
 
   run(room) {
-    const { link = true, loop = true } = this.#options;
+    const { link = true, loop = true, controls } = this.#options;
+    if (loop && controls) this.#keys = new Keys(window, this.#ended.signal);
     room.on('guestKey', ({ key }) => kept(true, `${this.#name}.key`, key));
     room.on('roomJoined', ({ code }) => {
+      this.#fallback = null;
       kept(false, `${this.#name}.room`, code);
       if (link) this.#address(code);
     });
@@ -117,10 +124,11 @@ class Page {
     });
     room.on('rejected', (event) => {
       // The room of before a reload is gone; one that a link names is reported.
-      if (this.#storedCode && room.code === null) {
-        this.#storedCode = null;
+      if (this.#fallback && room.code === null) {
+        const join = this.#fallback;
+        this.#fallback = null;
         kept(false, `${this.#name}.room`, null);
-        room.join('matchmake');
+        room.join(join);
       } else {
         console.warn(`gaggle: ${event.text}`);
       }
@@ -141,6 +149,7 @@ class Page {
   }
 
   #watch(room) {
+    const { signal } = this.#ended;
     const look = () => room.update(performance.now());
     const note = () => {
       if (room.isClosed || room.error) return;
@@ -149,11 +158,18 @@ class Page {
       else room.resume();
     };
     note();
-    document.addEventListener('visibilitychange', note);
-    setInterval(() => document.hidden && look(), HIDDEN_EVERY_MS);
-    addEventListener('pagehide', () => !room.error && room.close());
-    // Restored from the cache of pages: its slot and links are gone.
-    addEventListener('pageshow', (event) => event.persisted && location.reload());
+    document.addEventListener('visibilitychange', note, { signal });
+    const timer = setInterval(() => document.hidden && look(), HIDDEN_EVERY_MS);
+    const hide = () => {
+      // Restored from the cache of pages: its slot and links are gone.
+      addEventListener('pageshow', (event) => event.persisted && location.reload(), { once: true });
+      if (!room.error) room.close();
+    };
+    addEventListener('pagehide', hide, { signal });
+    room.onClosed = () => {
+      clearInterval(timer);
+      this.#ended.abort();
+    };
   }
 
   #loop(room) {
@@ -161,12 +177,14 @@ class Page {
     const frame = () => {
       if (room.isClosed) return;
       requestAnimationFrame(frame);
-      if (room.error) return;
-      if (controls) [controls(this.#keys)].flat().forEach((input, player) => input && room.setInput(input, player));
-      this.#keys.seen();
+      if (controls && !room.error) {
+        [controls(this.#keys)].flat().forEach((input, player) => input && room.setInput(input, player));
+        this.#keys.seen();
+      }
+      // Also after an error, which it reports.
       room.update(performance.now());
       // A step that threw may have left half a state, so the picture before it stays.
-      if (!room.error) draw?.(room.state, { room, alpha: room.alpha, previous: room.previous });
+      if (!room.isClosed && !room.error) draw?.(room.state, { room, alpha: room.alpha, previous: room.previous });
     };
     requestAnimationFrame(frame);
   }

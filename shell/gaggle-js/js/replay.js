@@ -23,11 +23,12 @@ export class Recorder {
   follow(handle, driver, frame) {
     if (handle.matchNumber() !== this.#match) {
       const from = handle.confirmedFrame();
-      const saved = handle.saved(from) ?? (from === frame ? driver.save() : undefined);
-      if (saved === undefined) return;
+      const saved = handle.saved(from) ?? (from === frame ? driver.peek() : undefined);
+      const state = saved && encoded(driver, saved);
+      if (!state) return;
       this.#match = handle.matchNumber();
       this.#from = from;
-      this.#state = driver.encode(saved);
+      this.#state = state;
       this.#next = from + 1;
       this.#rows = [];
     }
@@ -54,6 +55,15 @@ export class Recorder {
     const { game: name, version, shape, maxPlayers, tickRate } = game;
     const rows = Uint32Array.from(this.#rows.flat());
     return encode({ format: FORMAT, game: name, version, shape, maxPlayers, tickRate, from: this.#from, state: this.#state, rows }, 0, 'the replay');
+  }
+}
+
+/** The bytes of a copy; null if it has none, which the next step of the match reports. */
+function encoded(driver, saved) {
+  try {
+    return driver.bytesOf(saved);
+  } catch {
+    return null;
   }
 }
 

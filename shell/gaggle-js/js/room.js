@@ -9,6 +9,8 @@ import { Recorder } from './replay.js';
 const COMMAND = { start: 0, end: 1, kick: 2, host: 3, settings: 4, locked: 5, private: 6, maxPlayers: 7 };
 /** Digits of a peer before the bytes of its message. */
 const PEER_DIGITS = 32;
+/** Time from the end of a room until its memory is free. */
+const FREE_AFTER_MS = 1000;
 
 /** Calls the module, whose errors are texts. */
 function said(call) {
@@ -28,6 +30,9 @@ export class Room {
   #values = {};
   #code = null;
   #isClosed = false;
+  #isClosing = false;
+  #isStopped = false;
+  #freeing;
   #recorder;
   #words = [0, 0, 0, 0];
 
@@ -55,8 +60,8 @@ export class Room {
   }
 
   /** Does everything that is due at this time, in milliseconds. Returns the number of ticks. */
-  update(now) {
-    if (this.#isClosed || this.#driver.error) return 0;
+  update(now = performance.now()) {
+    if (this.#isClosed || this.#isStopped) return 0;
     let ticks;
     try {
       ticks = this.#room.update(now);
@@ -64,10 +69,13 @@ export class Room {
       // A fault of the module leaves nothing that could go on.
       if (!(error instanceof WebAssembly.RuntimeError)) throw error;
       this.#isClosed = true;
+      this.onClosed?.();
       this.#listeners.tell({ type: 'error', text: `the module failed: ${error.message}`, frame: this.#driver.frame, error });
       throw error;
     }
     this.#deliver();
+    // A listener may have closed the room.
+    if (this.#isClosed) return Math.max(ticks, 0);
     if (ticks < 0) this.#stop();
     else if (ticks > 0) this.#recorder?.follow(this.#handle, this.#driver, this.frame);
     return Math.max(ticks, 0);
@@ -85,13 +93,15 @@ export class Room {
       }
     }
     for (const event of this.#queue.take()) {
+      if (this.#isClosed) return;
       if (event.type === 'roomJoined') this.#code = event.code;
       if (event.type === 'roomLeft') this.#code = null;
       this.#listeners.tell(event);
     }
-    if (messages.length === 0) return;
+    if (messages.length === 0 || this.#isClosed) return;
     const names = new Map(this.members.map((member) => [member.peer, member.name]));
     for (const { from, data } of messages) {
+      if (this.#isClosed) return;
       const name = names.get(from) ?? 'a player';
       this.#listeners.tell({ type: 'message', text: `${name} sent a message`, peer: from, name, data });
     }
@@ -99,6 +109,7 @@ export class Room {
 
   #stop() {
     const error = this.#driver.error;
+    this.#isStopped = true;
     this.#code = null;
     if (!this.#listeners.has('error')) console.error(error);
     this.#listeners.tell({ type: 'error', text: error.message, frame: error.frame, error });
@@ -129,7 +140,8 @@ export class Room {
     const frame = this.#room.confirmedFrame();
     const saved = this.#room.saved(frame);
     if (saved !== undefined) return { frame, state: this.#driver.stateOf(saved) };
-    return frame === this.frame ? { frame, state: this.#driver.stateOf(this.#driver.save()) } : null;
+    const current = frame === this.frame ? this.#driver.peek() : undefined;
+    return current ? { frame, state: this.#driver.stateOf(current) } : null;
   }
 
   get checksums() {
@@ -293,10 +305,17 @@ export class Room {
   }
 
   close() {
-    if (this.#isClosed) return;
-    this.#room.close();
+    if (this.#isClosed || this.#isClosing) return;
+    const room = this.#room;
+    this.#isClosing = true;
+    room.close();
     this.#deliver();
+    room.onArrival?.(undefined);
     this.#isClosed = true;
+    // Later, because its last packets are on their way, and a call of it may be running.
+    this.#freeing = setTimeout(() => room.free(), FREE_AFTER_MS);
+    this.#freeing.unref?.();
+    this.onClosed?.();
   }
 
   get isClosed() {
@@ -307,6 +326,9 @@ export class Room {
     return makePanel(this);
   }
 
+  /** For the page of `open`: called once the room is closed. */
+  onClosed = null;
+
   /** For the page of `open`. */
   onArrival(handler) {
     if (!this.#isClosed) this.#handle.onArrival(handler);
@@ -314,6 +336,7 @@ export class Room {
 
   /** For `simulate`: the module's room, which this one no longer uses. */
   abandon() {
+    clearTimeout(this.#freeing);
     this.#isClosed = true;
     return this.#handle;
   }

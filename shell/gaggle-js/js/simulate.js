@@ -2,7 +2,7 @@
 // process. Absent: pages, sockets.
 
 import { Driver } from './driver.js';
-import { defineGame } from './game.js';
+import { defineGame, gameOptions } from './game.js';
 import { settingsOf } from './handle.js';
 import { Room } from './room.js';
 
@@ -38,8 +38,9 @@ export class Simulation {
 
   /** Opens the room of a player, for the first time or again. */
   open(player, options = {}) {
-    const all = { ...this.#options, ...this.#options.of?.(player), ...options };
-    const game = options.game || options.version || options.tick ? defineGame({ ...all }) : this.#game;
+    const own = { ...this.#options.of?.(player), ...options };
+    const all = { ...this.#options, ...own };
+    const game = Object.keys(gameOptions(own)).length > 0 ? defineGame(all) : this.#game;
     const seed = [all.seed, player];
     const driver = new Driver(game, this.#math, { ...all, seed });
     const keys = { guestKey: `guest-key-of-peer-${player}`, name: `Player ${player}` };
@@ -64,8 +65,8 @@ export class Simulation {
       this.now = this.#network.advance();
       this.#openDue();
       for (const [player, room] of this.rooms.entries()) {
-        if (!room || room.isClosed || room.error) continue;
-        const input = this.#options.inputs?.(player, room.frame, room.state);
+        if (!room || room.isClosed) continue;
+        const input = room.error ? null : this.#options.inputs?.(player, room.frame, room.state);
         if (input) room.setInput(input);
         room.update(this.now);
       }

@@ -49,7 +49,7 @@ export class Simulation<S = any, F extends InputFields = any> {
   /** Virtual time in milliseconds. */
   readonly now: number;
   /** By player; null before a room opens and after it crashed. */
-  readonly rooms: Room<S, F>[];
+  readonly rooms: (Room<S, F> | null)[];
   /** Plays for some seconds. */
   run(seconds: number): void;
   /** Plays until the condition holds, 30 seconds at most by default; whether it did. */

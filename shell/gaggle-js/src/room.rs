@@ -146,11 +146,12 @@ impl Room {
     /// Does everything that is due. Returns the number of ticks, or −1 once the game threw: this
     /// peer has left the others then.
     pub fn update(&mut self, now: f64) -> i32 {
-        if self.script.has_failed() {
-            return FAILED;
+        let mut ticks = 0;
+        // It may have thrown between two updates, in a call of the page.
+        if !self.script.has_failed() {
+            ticks = self.room.update(micros(now));
+            self.fulfill();
         }
-        let ticks = self.room.update(micros(now));
-        self.fulfill();
         if self.script.has_failed() {
             self.room.leave();
             return FAILED;

@@ -3,7 +3,7 @@
 //!
 //! `room.rs` fulfills a room's requests with it. Absent: rooms, what is in the state.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use gaggle::{Inputs, MatchStart, Simulate, Slot};
 use wasm_bindgen::prelude::*;
@@ -19,9 +19,13 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn start(this: &Driver, seed_high: u32, seed_low: u32, round: u32, slots: &[u8], settings: &str);
 
-    /// Ticks once. False if the game threw.
+    /// Whether the game threw, inside of a request or outside. Its state is worth nothing then.
+    #[wasm_bindgen(method, js_name = hasFailed)]
+    fn has_failed(this: &Driver) -> bool;
+
+    /// Ticks once; `read` answers what the tick reads.
     #[wasm_bindgen(method)]
-    fn advance(this: &Driver, frame: u32, read: &dyn Fn(u32, u32) -> u32) -> bool;
+    fn advance(this: &Driver, frame: u32, read: &dyn Fn(u32, u32) -> u32);
 
     /// Takes the input that the `read` of a tick was asked for.
     #[wasm_bindgen(method)]
@@ -81,21 +85,15 @@ mod read {
 /// The state of one room.
 pub(crate) struct Script {
     driver: Driver,
-    /// Whether the game threw. Its state is worth nothing then.
-    has_failed: Cell<bool>,
 }
 
 impl Script {
     pub(crate) fn new(driver: Driver) -> Script {
-        Script { driver, has_failed: Cell::new(false) }
+        Script { driver }
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        self.has_failed.get()
-    }
-
-    fn fail_if(&self, has_failed: bool) {
-        self.has_failed.set(self.has_failed.get() || has_failed);
+        self.driver.has_failed()
     }
 
     fn read(&self, inputs: &Inputs<'_, Pad>, what: u32, question: u32) -> u32 {
@@ -130,17 +128,12 @@ impl Simulate<Pad> for Script {
     }
 
     fn advance(&mut self, inputs: &Inputs<'_, Pad>) {
-        if !self.has_failed.get() {
-            let read = |what, question| self.read(inputs, what, question);
-            let is_well = self.driver.advance(inputs.frame().number(), &read);
-            self.has_failed.set(!is_well);
-        }
+        let read = |what, question| self.read(inputs, what, question);
+        self.driver.advance(inputs.frame().number(), &read);
     }
 
     fn save(&mut self) -> JsValue {
-        let saved = self.driver.save();
-        self.fail_if(saved.is_undefined());
-        saved
+        self.driver.save()
     }
 
     fn load(&mut self, saved: &JsValue) {
@@ -148,9 +141,7 @@ impl Simulate<Pad> for Script {
     }
 
     fn encode(&self, saved: &JsValue) -> Vec<u8> {
-        let bytes = self.driver.encode(saved);
-        self.fail_if(bytes.is_empty());
-        bytes
+        self.driver.encode(saved)
     }
 
     fn decode(&self, bytes: &[u8]) -> Option<JsValue> {

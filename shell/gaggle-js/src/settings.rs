@@ -90,7 +90,9 @@ impl Settings {
         };
         let engine = TimelineConfig { tick_rate: self.number(number::TICK_RATE), ..engine };
         let mut config = config.version(self.text(text::VERSION)).with_engine(engine);
-        config.mode = self.text(text::MODE).parse().unwrap_or_default();
+        if let Some(mode) = self.optional(text::MODE) {
+            config.mode = mode.parse().map_err(|error| format!("mode: {error}"))?;
+        }
         config.join = self.join_target(self.number(number::JOIN), self.text(text::CODE))?;
         config.start = match self.number(number::START) {
             0 => StartMode::DropIn,

@@ -25,6 +25,15 @@ const { math } = await gaggle.load();
 window.sum = mathSum(math);
 </script>";
 
+/// A page whose room only its link opens.
+const PRIVATE: &str = "<!doctype html><meta charset=\"utf-8\"><title>private</title><input>
+<script type=\"module\">
+import { open } from './gaggle.js';
+const tick = (state) => void state.n++;
+const controls = (keys) => void (window.isDown = keys.isDown('KeyA'));
+window.room = await open({ game: 'private', version: '1', join: 'private', setup: () => ({ n: 0 }), tick, controls });
+</script>";
+
 fn number(page: &Page, what: &str) -> f64 {
     page.eval(what).unwrap().as_f64().unwrap_or_else(|| panic!("{what} is no number"))
 }
@@ -142,6 +151,43 @@ fn reloaded_page_returns_to_its_slot() {
     assert_eq!(number(&second, "room.slot"), slot);
     wait_for(&second, "room.checksums.length >= 2");
     assert!(equal_checksums(&[&first, &second]) > 0);
+}
+
+#[test]
+fn link_opens_private_room_and_reload_returns() {
+    let server = start_server("pong_private", &[("private.html", PRIVATE)]);
+    let browser = Chromium::start().unwrap();
+    let first = browser.open_after(WATCH, &format!("http://{}/private.html", server.address())).unwrap();
+    wait_for(&first, "window.room?.code");
+    let code = text(&first, "room.code");
+    let second = browser.open_after(WATCH, &text(&first, "location.href")).unwrap();
+    wait_for(&second, "window.metAt && room.phase === 'playing'");
+    assert_eq!(text(&second, "room.code"), code);
+    first.reload().unwrap();
+    wait_for(&first, "window.metAt && room.phase === 'playing'");
+    assert_eq!(text(&first, "room.code"), code);
+
+    // What a player types is the page's.
+    first.key("KeyA", "a", true).unwrap();
+    wait_for(&first, "isDown === true");
+    first.key("KeyA", "a", false).unwrap();
+    wait_for(&first, "isDown === false");
+    first.eval("void document.querySelector('input').focus()").unwrap();
+    first.eval("void addEventListener('keydown', () => { window.hasTyped = true; })").unwrap();
+    first.key("KeyA", "a", true).unwrap();
+    wait_for(&first, "window.hasTyped");
+    let shown =
+        "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(isDown))))";
+    assert_eq!(first.eval(shown).unwrap(), serde_json::json!(false));
+
+    // A closed room calls nothing more, and leaves the other one alone.
+    first.eval("void (room.close(), room.close())").unwrap();
+    wait_for(&second, "room.members.length === 1");
+    let freed = "new Promise((done) => setTimeout(() => done(room.isClosed && room.update()), 1500))";
+    assert_eq!(first.eval(freed).unwrap(), serde_json::json!(0));
+    for page in [&first, &second] {
+        assert_eq!(page.eval("errors").unwrap(), serde_json::json!([]));
+    }
 }
 
 #[test]

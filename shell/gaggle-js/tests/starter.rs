@@ -52,7 +52,7 @@ fn free_port() -> String {
 }
 
 #[test]
-#[ignore = "full: installs packages from npm"]
+#[ignore = "long: installs packages from npm and its registry"]
 fn new_game_is_made_tested_and_played() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter");

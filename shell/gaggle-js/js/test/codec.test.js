@@ -76,6 +76,25 @@ test('bad_state_is_rejected_with_its_path', () => {
   assert.throws(() => copy(JSON.parse('{"__proto__": 1}')), /reserved/);
 });
 
+test('names_alike_and_dots_in_names_mislead_no_message', () => {
+  const one = { x: 1 };
+  assert.match(problem({ a: one, ab: one }), /state\.ab is the same object as state\.a;/);
+  assert.equal(problem({ ['a.b.c[0].d'.repeat(40)]: [{}] }), null);
+});
+
+test('decoder_refuses_what_encoder_refuses', () => {
+  const nested = (levels, last) => Uint8Array.from([...Array(levels).fill([8, 1]).flat(), ...last]);
+  const nan = new Uint8Array(9);
+  new DataView(nan.buffer).setFloat64(1, NaN, true);
+  nan[0] = 3;
+  const typed = encode(new Float32Array([1]));
+  typed.fill(255, 2);
+  for (const [bytes, words] of [[nan, /NaN/], [typed, /NaN/], [nested(64, [9, 0]), /too deep/], [nested(64, [17, 0]), /too deep/]]) {
+    assert.throws(() => decode(bytes), (error) => error instanceof RangeError && words.test(error.message));
+  }
+  for (const most of [nested(64, [0]), nested(63, [9, 0])]) assert.deepEqual(encode(copy(decode(most))), most);
+});
+
 test('foreign_bytes_are_rejected_or_canonical', () => {
   const random = randomOf(new Generator(3, 4));
   const good = encode(RICH);
@@ -83,13 +102,16 @@ test('foreign_bytes_are_rejected_or_canonical', () => {
   for (let round = 0; round < 20_000; round++) {
     const bytes = good.slice(0, random.chance(0.3) ? random.between(1, good.length) : good.length);
     for (let change = random.between(1, 3); change > 0; change--) bytes[random.below(bytes.length)] = random.below(256);
+    let read;
     try {
-      decode(bytes);
+      read = decode(bytes);
       accepted++;
     } catch (error) {
       assert.ok(error instanceof RangeError, String(error.stack));
       rejected++;
+      continue;
     }
+    assert.doesNotThrow(() => [copy(read), encode(read)]);
   }
   assert.ok(rejected > 1000 && accepted > 1000, `${rejected} rejected, ${accepted} accepted`);
   // A count of a billion allocates nothing.

@@ -49,6 +49,32 @@ test('globals_and_bad_states_are_named', async () => {
   for (const [game, words] of cases) await assert.rejects(checkDeterminism(game), words);
 });
 
+test('language_of_player_and_clocks_are_trapped', async () => {
+  const cases = {
+    'String.localeCompare': () => 'a'.localeCompare('b'),
+    'String.toLocaleUpperCase': () => 'i'.toLocaleUpperCase(),
+    'Number.toLocaleString': () => (1.5).toLocaleString(),
+    'Intl.Collator': () => new Intl.Collator(),
+    'Intl.NumberFormat': () => Intl.NumberFormat(),
+    'Date.parse': () => Date.parse('2000-01-01 00:00'),
+    'Date.now': () => Date.now(),
+  };
+  const clock = globalThis.Date;
+  for (const [name, call] of Object.entries(cases)) {
+    const wrong = small((state) => void (state.n = String(call())));
+    await assert.rejects(checkDeterminism(wrong), (error) => error.message.includes(`tick called ${name}()`));
+    call();
+  }
+  class Fake extends clock {}
+  globalThis.Date = Fake;
+  try {
+    await checkDeterminism(small((state) => void state.n++), { frames: 2 });
+    assert.equal(globalThis.Date, Fake);
+  } finally {
+    globalThis.Date = clock;
+  }
+});
+
 test('own_save_and_load_are_used_and_checked', async () => {
   class Counter {
     n = 0;

@@ -81,6 +81,60 @@ test('tick_that_throws_stops_one_room_only', async () => {
   assert.ok(sim.rooms[0].frame > frame + 150 && sim.assertInSync() > 5);
 });
 
+test('setup_that_throws_stops_one_room_and_is_told', async () => {
+  const setup = (context) => {
+    if (context.round > 0) throw new Error('no such round');
+    return ships.setup(context);
+  };
+  const sim = await simulate({ ...ships, players: 2, start: 'host', join: 'private', inputs: steer, of: (player) => (player === 1 ? { setup } : {}) });
+  assert.ok(sim.runUntil(() => sim.rooms[0].code, 5));
+  const [host, guest] = sim.rooms;
+  guest.join(host.code);
+  assert.ok(sim.runUntil(() => sim.rooms.every((room) => room.phase === 'lobby' && room.members.length === 2), 10));
+  for (const room of sim.rooms) room.ready();
+  sim.run(1);
+  const own = heard(guest);
+  host.start();
+  sim.run(8);
+  assert.deepEqual(own.filter(({ type }) => type === 'error').map(({ text }) => text), ['setup failed in frame 0: no such round']);
+  assert.deepEqual([host.phase, host.members.length, guest.phase], ['playing', 1, 'solo'], 'it has left the others');
+});
+
+test('questions_of_page_do_not_stop_match', async () => {
+  const [good] = (await simulate({ ...ships, players: 1, development: false, record: true })).rooms;
+  assert.equal(good.confirmed.frame, 0);
+  const sim = await simulate({ ...ships, players: 1, development: false, record: true });
+  const [room] = sim.rooms;
+  const events = heard(room);
+  room.state.log.drawn = NaN;
+  assert.equal(room.confirmed, null);
+  assert.equal(room.error, null);
+  room.state.log.drawn = 1;
+  sim.run(1);
+  assert.deepEqual([room.error, events.filter(({ type }) => type === 'error')], [null, []]);
+  assert.ok(room.frame > 30 && room.replay !== null);
+});
+
+test('room_may_be_closed_in_its_listener', async () => {
+  const sim = await simulate({ ...ships, players: 3, latency: 40, inputs: steer, record: true });
+  assert.ok(sim.runUntil(playing(3), 10));
+  const [one, two, three] = sim.rooms;
+  const heardAfter = [];
+  for (const type of ['message', 'playerLeft']) {
+    two.on(type, () => two.close());
+    two.on(type, () => two.close());
+  }
+  three.on('playerLeft', () => three.close());
+  one.send('first');
+  one.send('second');
+  assert.ok(sim.runUntil(() => two.isClosed && three.isClosed, 10));
+  two.on('*', (event) => heardAfter.push(event));
+  assert.equal(two.update(sim.now), 0);
+  sim.run(1);
+  assert.deepEqual(heardAfter, []);
+  assert.equal(one.error, null);
+});
+
 test('other_version_is_refused_with_words', async () => {
   const sim = await simulate({ ...ships, players: 2, join: 'private', openAt: (player) => player });
   assert.ok(sim.runUntil(() => sim.rooms[0].code, 5));
@@ -212,7 +266,10 @@ test('wrong_options_are_named', async () => {
     [{ ...ships, netcode: 'delay' }, /netcode is "delay"/],
     [{ ...ships, save: () => 0 }, /save and load belong together/],
     [{ ...ships, join: 'none' }, /is no code of a room/],
+    [{ ...ships, join: 'toString' }, /is no code of a room/],
     [{ ...ships, loss: 'much' }, /loss/],
+    [{ ...ships, mode: 'No Mode' }, /No Mode/],
+    [{ ...ships, preferredSlot: 4 }, /preferredSlot is 4; give 0 to 3/],
     [{ ...ships, setup: () => ({ f: () => 0 }) }, /state\.f is a function/],
   ];
   for (const [options, words] of cases) await assert.rejects(simulate(options), words);

@@ -13,7 +13,7 @@ test('game is deterministic', async () => {
 test('two players stay in sync on a bad network', async () => {
   const move = (player: number, frame: number) => ({ move: ((frame >> 5) + player) % 3 - 1, jump: frame % 40 === 0 });
   const sim = await simulate({ ...game, latency: 80, loss: 0.03, inputs: move });
-  expect(sim.runUntil(() => sim.rooms.every((room) => room.phase === 'playing' && room.members.length === 2))).toBe(true);
+  expect(sim.runUntil(() => sim.rooms.every((room) => room?.phase === 'playing' && room.members.length === 2))).toBe(true);
   sim.run(20);
   expect(sim.assertInSync()).toBeGreaterThan(10);
 });
